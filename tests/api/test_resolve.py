@@ -62,8 +62,8 @@ def test_the_remedy_for_a_missing_score_can_be_pasted_into_a_shell(
     bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scored(bench)
-    assert run("compare", "run", "--metric", "hits(beta=2.0)") == 2
-    assert "(reviewgauge score run 'hits(beta=2.0)')" in capsys.readouterr().err
+    assert run("compare", "run", "--metric", "hits(tolerance=2)") == 2
+    assert "(reviewgauge score run 'hits(tolerance=2)')" in capsys.readouterr().err
 
 
 @pytest.mark.slow

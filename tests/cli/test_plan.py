@@ -155,7 +155,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
         (["--from", "RUN"], "--detect .03"),
         (["--from", "RUN", "--detect", "0"], "detect must be positive, got 0"),
         (["--from", "RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
-        (["--from", "RUN", "--detect", ".1", "--metric", "hits(beta=2)"], "was not scored with hits(beta=2"),
+        (["--from", "RUN", "--detect", ".1", "--metric", "hits(tolerance=2)"], "was not scored with hits(tolerance=2"),
         (["--from", "RUN", "--detect", ".1", "--measure", "f2"], "there is no measure 'f2'"),
         (["--from", "RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
         (["--from", "RUN", "--detect", ".1", "--power", "1"], "power must be between 0.05 and 1, got 1"),

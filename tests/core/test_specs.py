@@ -76,7 +76,7 @@ def test_any_text_is_a_spec_or_a_user_error(text: str) -> None:
         ("hits(tolerence=2)", "no parameter 'tolerence'"),
         ("hits(tolerance='two')", "tolerance='two' is not of type int"),
         ("hits(policy='best')", "policy='best' must be one of 'optimal', 'greedy', 'any'"),
-        ("hits(beta=1e400)", "beta=inf is not of type float (a finite number)"),
+        ("chrf(beta=1e400)", "beta=inf is not of type float (a finite number)"),
         ("hits(variant='aacr')", "needs policy='greedy'"),
         ("no.such.module", "no metric found at no.such.module"),
         ("json", "no metric is called 'json'"),

@@ -127,8 +127,6 @@ def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
         metric.pins()
     with pytest.raises(UserError, match="does not contain WordNet"):
         metric.segments([TextPair("a", ("b",))])
-    with pytest.raises(UserError, match="alpha"):
-        load(Metric, "meteor(alpha=2.0)")
 
 
 def test_corpus_is_the_formula_on_summed_counts() -> None:

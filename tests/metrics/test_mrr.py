@@ -56,11 +56,7 @@ def test_any_finding_in_any_phrasing_is_right() -> None:
 
 
 def test_what_counts_as_correct() -> None:
-    shouted = (WRONG, "RELEASE THE LOCK HERE!")
-    assert ranked(Mrr(), shouted) == (0, 0)
-    assert ranked(Mrr(ignore_case=True), shouted) == (0, 0)
-    assert ranked(Mrr(ignore_case=True, ignore_punctuation=True), shouted) == (0.5, 1)
-    assert ranked(Mrr(variant="raw"), (f"{RIGHT} ", RIGHT)) == (0.5, 1)
+    assert ranked(Mrr(), (WRONG, "RELEASE THE LOCK HERE!")) == (0, 0)
     assert ranked(Mrr(judge="exact"), (WRONG, f" {RIGHT}", RIGHT)) == (0.5, 1)
     lexical = Mrr(judge="lexical")
     assert ranked(lexical, (WRONG, "The lock is not released here: release it.")) == (0.5, 1)
@@ -103,9 +99,6 @@ def test_the_mean_and_its_bounds(reviews: list[list[str]], k: int) -> None:
     assert load(Metric, signature(metric)) == metric
 
 
-@pytest.mark.parametrize(
-    "spec", ["mrr(k=-1)", "mrr(judge='exact', ignore_case=True)", "mrr(variant='raw', ignore_case=True)"]
-)
-def test_parameters_that_mean_nothing_are_refused(spec: str) -> None:
-    with pytest.raises(UserError, match=r"not apply|negative"):
-        load(Metric, spec)
+def test_a_negative_number_of_comments_is_refused() -> None:
+    with pytest.raises(UserError, match="negative"):
+        load(Metric, "mrr(k=-1)")

@@ -113,7 +113,7 @@ def build(
     check_tables(Path(out))
     context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
     try:
-        with models.client(context) as client:
+        with models.client(context.calls) as client:
             executor = partial(executor_for, workers=None, in_flight=models.in_flight, otherwise=2)
             pipeline = Pipeline(context, plan, executor, stop, models.dry_run)
             context.listen(with_cost(progress, client))
@@ -125,7 +125,7 @@ def build(
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
-                context.sync()
+                context.calls.sync()
             card = _card(found, parameters, context, pipeline, written, audit)
             before = str(free_name(Path(out)) if other and written.cases else out if holds_cases(Path(out)) else "")
             if written.cases or not before:

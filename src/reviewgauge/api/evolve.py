@@ -36,7 +36,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import Workers, check_workers
 from reviewgauge.evolution.candidates import CONTEXT, Species, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
-from reviewgauge.evolution.folder import HELD, RESULT, RUNS, Recorder, opened, settle
+from reviewgauge.evolution.folder import HELD, RESULT, RUNS, opened, settle
 from reviewgauge.evolution.optimizers import OPTIMIZERS, check_optimizer
 from reviewgauge.evolution.proposing import Proposer
 from reviewgauge.evolution.reward import Reward, Worth
@@ -148,7 +148,7 @@ class _Work:
     def run(self, models: ModelOptions, wanted: dict[str, object], offered: int) -> EvolutionReport:
         """Search, then measure the winner beside the seed on every part; the held-out part once, and for last."""
         setting, folder = self.setting, self.setting.folder
-        log = CallLog(folder)
+        log = CallLog(folder, digest_of({"evolve": str(folder.resolve())}))  # one bill for the whole search
         search = Search(
             evaluator=Evaluator(setting, folder / RUNS, {part: self.split.parts[part] for part in (TRAIN, SELECTION)}),
             proposer=Proposer(setting.species, self.model),
@@ -157,7 +157,7 @@ class _Work:
         )
         measured: dict[str, tuple[list[Worth], list[Worth]]] = {}
         try:
-            with models.client(Recorder(folder, log)) as client:
+            with models.client(log) as client:
                 chat_model(self.model)  # refuses what it does not take now
                 try:
                     OPTIMIZERS[self.optimizer](search)

@@ -1,21 +1,19 @@
-"""The folder of a search: its settings, which may not change, its lock, and the record of what was paid."""
+"""The folder of a search: its settings, which may not change, and its lock."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_plain, read_within, write_error, write_whole
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.reports.evolution import EvolutionReport
-from reviewgauge.engine.run.journal import CallLog, Lock
-from reviewgauge.evolution.candidates import digest_of
+from reviewgauge.engine.run.journal import Lock
 from reviewgauge.evolution.search import Limits
-from reviewgauge.models.request.messages import Call
 
 SETTINGS, RESULT, LOCK, RUNS, HELD = "evolve.json", "result.json", "lock", "runs", "held-out"
 
@@ -66,28 +64,3 @@ def settle(folder: Path, wanted: Mapping[str, object], limits: Limits) -> Evolut
         return parse_record(EvolutionReport, read_within(folder / RESULT), str(folder / RESULT))
     write_whole(path, json.dumps(now, indent=2).encode() + b"\n")
     return None
-
-
-@dataclass(frozen=True)
-class Recorder:
-    """The folder as a recorder of calls: one bill for the whole search."""
-
-    folder: Path
-    log: CallLog
-
-    @property
-    def payer(self) -> str:
-        """Under which this folder pays."""
-        return digest_of({"evolve": str(self.folder.resolve())})
-
-    def append_call(self, call: Call, *, ours: bool = False) -> None:
-        """Record one call."""
-        self.log.append(call, ours=ours)
-
-    def unkept_calls(self) -> Iterator[Call]:
-        """The calls that the cache could not take."""
-        return self.log.unkept()
-
-    def spent(self) -> float:
-        """Dollars paid so far."""
-        return self.log.spent()

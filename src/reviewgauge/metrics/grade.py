@@ -22,7 +22,7 @@ from reviewgauge.core.results import Bounds, Vote
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import all_read
-from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
+from reviewgauge.metrics.texts.text_metric import one_spaced, reference_texts, text_pair
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.prose import claims_of_sameness
 from reviewgauge.models.answers.readers import Unreadable, one_answer, whole_number
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 LOW, EQUIVALENT, HIGH = 1, 4, 5
 MOST_TRIALS = 99
-_identical = TextNormaliser()
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -119,7 +118,7 @@ class Grade(ModelGrade):
         hypothesis, references = pair
         if not hypothesis.strip():
             return Measured(parts=_parts(LOW))
-        if _identical(hypothesis) in {_identical(text) for text in references}:
+        if one_spaced(hypothesis) in map(one_spaced, references):
             return Measured(parts=_parts(HIGH))
         found = [(self._ask(hypothesis, reference), reference) for reference in references]
         graded = [

@@ -1,7 +1,7 @@
 """METEOR: words of the reference that the review says too, as they are, by stem or by synonym, in few chunks.
 
 Source: Lavie and Agarwal, "METEOR: an automatic metric for MT evaluation with high levels of correlation with human
-judgments", WMT 2007 (its weights are the defaults), with the alignment of NLTK's `meteor_score`: greedy from the last
+judgments", WMT 2007 (with its weights), with the alignment of NLTK's `meteor_score`: greedy from the last
 word to the first, where METEOR's own program looks for the fewest crossings. Synonyms are WordNet's (G. A. Miller,
 "WordNet: a lexical database for English", CACM 38(11), 1995), out of its own database files as its manual pages
 wndb(5WN) and morphy(7WN) describe them: `index.*`, `data.*` and `*.exc` of noun, verb, adj and adv in a folder, or in
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
 
 
+ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5  # of recall in the mean, of fragmentation, and how much that takes off
 COUNTS = ("matches", "chunks", "length", "reference_length")  # all in words, but for the chunks
 Synonyms = Callable[[str], frozenset[str]]
 
@@ -53,13 +54,6 @@ class Meteor(TextMetric):
 
     wordnet: FilePath = "auto"
     variant: Literal["meteor", "nltk"] = "meteor"
-    alpha: float = 0.9
-    beta: float = 3.0
-    gamma: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.alpha <= 1 and 0 <= self.gamma <= 1 and self.beta >= 0):
-            raise ValueError("alpha and gamma must be from 0 to 1, and beta at least 0")
 
     def pins(self) -> Mapping[str, str]:
         """Which WordNet was used: its version and the hash of its files, or none."""
@@ -82,9 +76,9 @@ class Meteor(TextMetric):
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """`mean` and `corpus`."""
         matches, chunks, length, reference = (aggregate.total(name) for name in COUNTS)
-        below = self.alpha * reference + (1 - self.alpha) * length
+        below = ALPHA * reference + (1 - ALPHA) * length
         fragmented = np.where(matches > 0, aggregate.ratio(chunks, matches), 0.0)
-        corpus = aggregate.ratio(matches, below) * (1 - self.gamma * fragmented**self.beta)
+        corpus = aggregate.ratio(matches, below) * (1 - GAMMA * fragmented**BETA)
         return {"mean": aggregate.ratio(aggregate.total(VALUE), aggregate.count), "corpus": corpus}
 
     def _wordnet(self) -> WordNet | None:
@@ -95,8 +89,8 @@ class Meteor(TextMetric):
         value = 0.0
         if matches:
             precision, recall = matches / len(hypothesis), matches / len(reference)
-            mean = (precision * recall) / (self.alpha * precision + (1 - self.alpha) * recall)
-            value = (1 - self.gamma * (chunks / matches) ** self.beta) * mean
+            mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
+            value = (1 - GAMMA * (chunks / matches) ** BETA) * mean
         counts = (matches, chunks, len(hypothesis), len(reference))
         return {VALUE: value} | dict(zip(COUNTS, map(float, counts), strict=True))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
@@ -16,7 +16,7 @@ from reviewgauge.core.results import Bounds
 from reviewgauge.core.specs import signature
 from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import judge_of
-from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE, TextNormaliser
+from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE, one_spaced
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,13 @@ class Mrr(Metric):
     """1 / rank of the first right comment, 0 where none of the first `k` is right (`k=0`: of all).
 
     The comments of a review are ranked candidates, best first. One is right when it is the same text as a reference
-    comment, in any phrasing, as in `exact_match` with the same parameters; with `judge` (a judge's spec, or a chat
+    comment, in any phrasing, as in `exact_match`; with `judge` (a judge's spec, or a chat
     model's) when the judge says that it raises the same thing. Blank comments hold their rank and are never right.
     `found` is the share of reviews with a right comment among the first `k`.
     """
 
     k: int = 0
     judge: PluginSpec = ""
-    variant: Literal["", "raw"] = ""
-    ignore_case: bool = False
-    ignore_punctuation: bool = False
 
     headline: ClassVar[str] = "mrr"
     reads_order: ClassVar[bool] = True
@@ -41,13 +38,6 @@ class Mrr(Metric):
     def __post_init__(self) -> None:
         if self.k < 0:
             raise ValueError("k counts comments and cannot be negative; 0 reads them all")
-        rule = self._rule  # refuses what contradicts itself
-        if self.judge and rule != TextNormaliser():
-            raise ValueError("variant, ignore_case and ignore_punctuation do not apply with a judge")
-
-    @property
-    def _rule(self) -> TextNormaliser:
-        return TextNormaliser(self.variant, self.ignore_case, self.ignore_punctuation)
 
     @property
     def estimate_note(self) -> str:
@@ -90,9 +80,8 @@ class Mrr(Metric):
     ) -> set[str] | str:
         """The ids of the comments that are right, or the reason why that is unknown."""
         if not self.judge:
-            same = self._rule
-            right = {same(reference.body) for reference in references}
-            return {comment.id for comment in comments if same(comment.body) in right}
+            right = {one_spaced(reference.body) for reference in references}
+            return {comment.id for comment in comments if one_spaced(comment.body) in right}
         if not comments:
             return set()
         judge = judge_of(self.judge)

@@ -27,7 +27,6 @@ from reviewgauge.core.stored import Unstorable, checked_line
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.journal import CallLog, Lock
 from reviewgauge.engine.run.manifest import benchmark_hash
-from reviewgauge.models.request.messages import Call
 from reviewgauge.repo.git.repository import Repository
 
 MEMORY, CODE, LOCK, SCRATCH, CARD = "memory.sqlite", "repos", "build.lock", ".scratch", "card.json"
@@ -71,7 +70,8 @@ class BuildFolder:
             raise UserError(f"cannot write {folder / MEMORY}: {error}", remedy=remedy) from None
         self._writer = Lock(folder / LOCK)
         shutil.rmtree(self.folder / SCRATCH, ignore_errors=True)  # of a killed build
-        self._calls = CallLog(folder)
+        payer = hashlib.sha256(str(self.folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        self.calls = CallLog(folder, payer)
 
     def recall(self, key: Sequence[str]) -> bytes | None:
         """The value remembered under `key`. Raises UserError for a damaged memory."""
@@ -115,7 +115,7 @@ class BuildFolder:
 
     def close(self) -> None:
         """Close the memory and release the folder; one that was made for nothing is removed."""
-        self._calls.close()
+        self.calls.close()
         with self._lock, suppress(sqlite3.Error):  # a thread that a second Ctrl-C left at work may be writing
             self._made = self._made and self._memory.execute("SELECT 1 FROM memory LIMIT 1").fetchone() is None
         with self._lock:
@@ -125,29 +125,6 @@ class BuildFolder:
                 self.code.rmdir()  # refuses where something was cloned
                 shutil.rmtree(self.folder)
         self._writer.release()
-
-    # --- the bill ---
-
-    @property
-    def payer(self) -> str:
-        """The name under which this folder pays for calls."""
-        return hashlib.sha256(str(self.folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-    def append_call(self, call: Call, *, ours: bool = False) -> None:
-        """Record one call of a chat model; see `CallLog.append`."""
-        self._calls.append(call, ours=ours)
-
-    def unkept_calls(self) -> Iterator[Call]:
-        """The calls that the cache could not take when they were paid for."""
-        return self._calls.unkept()
-
-    def spent(self) -> float:
-        """Dollars that the recorded calls of this folder cost, as far as their prices were known."""
-        return self._calls.spent()
-
-    def sync(self) -> None:
-        """Put the calls on the disk."""
-        self._calls.sync()
 
 
 def _digest(key: Sequence[str]) -> bytes:

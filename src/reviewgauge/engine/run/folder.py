@@ -303,7 +303,7 @@ class RunFolder:
         `ours`: the answer came from a cache, and it was this run that paid for it, before it was killed.
         """
         self._check_writable()
-        self._calls.append(call, ours=ours)
+        self._calls.append_call(call, ours=ours)
 
     @property
     def payer(self) -> str:
@@ -313,7 +313,7 @@ class RunFolder:
 
     def unkept_calls(self) -> Iterator[Call]:
         """The calls that the cache could not take when they were paid for."""
-        return self._calls.unkept()
+        return self._calls.unkept_calls()
 
     def calls(self) -> Iterator[Call]:
         """The calls of chat models that were recorded, in their order; of several under one key the last counts."""

@@ -192,21 +192,21 @@ def _holder(path: Path) -> str:
 
 
 class CallLog:
-    """The calls of one run. Safe for several threads. The file is made with the first call.
+    """The calls of one folder, which pays for them as `payer`. Safe for several threads; the first call makes the file.
 
     A paid call is always written. An answer from a cache is written once, and again only if it differs from the one on
     record: the last line under a key is the answer that was used.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / CALLS
+    def __init__(self, folder: Path, payer: str = "") -> None:
+        self.path, self.payer = folder / CALLS, payer
         self._journal = Journal(self.path, Call)
         self._lock = threading.Lock()
         self._open = self._unsynced = False
         self._before: RecordedCalls | None = None
         self._now: dict[str, Answer] = {}
 
-    def append(self, call: Call, *, ours: bool = False) -> None:
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
         """Record one call; it is with the operating system when this returns, and on the disk after `sync`.
 
         `ours`: the answer came from a cache, and this run paid for it before it was killed.
@@ -239,7 +239,7 @@ class CallLog:
         if self.path.exists():
             yield from read_calls(self.path)
 
-    def unkept(self) -> Iterator[Call]:
+    def unkept_calls(self) -> Iterator[Call]:
         """The calls that the cache could not take when they were paid for."""
         for _, call in self._journal.read(lambda line: b'"unkept":true' in line):
             yield call

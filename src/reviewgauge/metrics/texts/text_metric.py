@@ -6,13 +6,11 @@ alternative references; several findings are one reference text, the first phras
 
 from __future__ import annotations
 
-import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
@@ -158,37 +156,6 @@ class TextMetric(Metric):
         return Bounds(worst=worst, best=best)
 
 
-class _Punctuation(dict[int, str]):
-    """A table for `str.translate` that takes out what Unicode calls punctuation, filled as characters are met."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        kept = "" if unicodedata.category(character).startswith("P") else character
-        self[code] = kept
-        return kept
-
-
-_PUNCTUATION = _Punctuation()
-
-
-@dataclass(frozen=True)
-class TextNormaliser:
-    """Normalises a text for comparison: two texts with equal results are the same text."""
-
-    variant: Literal["", "raw"] = ""
-    ignore_case: bool = False
-    ignore_punctuation: bool = False
-
-    def __post_init__(self) -> None:
-        if self.variant == "raw" and (self.ignore_case or self.ignore_punctuation):
-            raise ValueError("ignore_case and ignore_punctuation do not apply with variant='raw'")
-
-    def __call__(self, text: str) -> str:
-        """The normalised text. A text of nothing but punctuation keeps its punctuation."""
-        if self.variant == "raw":
-            return text
-        if self.ignore_punctuation:
-            text = text.translate(_PUNCTUATION).strip() or text
-        if self.ignore_case:
-            text = text.casefold()
-        return " ".join(text.split())
+def one_spaced(text: str) -> str:
+    """The text with one blank for each run of white space, and none at its ends: equal ones are the same text."""
+    return " ".join(text.split())
