@@ -37,6 +37,7 @@ def test_every_record_of_a_result_is_a_row_and_no_column_comes_twice(
             assert {row["metric"] for row in found[one.name]} == {metric.metric for metric in report.metrics}
     assert len(found["metrics_ks"]) == sum(len(m.ks) for m in report.metrics)
     assert len(found["metrics_sweeps_points"]) == sum(len(s.points) for m in report.metrics for s in m.sweeps)
+    assert len(found["metrics_grades_density"]) == sum(len(g.density) for m in report.metrics for g in m.grades)
     cells = [int(r[f"heat_map_counts {at}"]) for r in found["metrics_heat_map_counts"] for at in range(1, 6)]
     assert sum(cells) == 400 * len(report.metrics)
 

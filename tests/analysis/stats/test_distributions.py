@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.stats.distributions import _Distances, grade_rows, ks_table
+from reviewgauge.analysis.stats.distributions import _Distances, density, grade_rows, ks_table
 
 
 def test_a_row_for_each_grade() -> None:
@@ -22,7 +22,7 @@ def test_a_row_for_each_grade() -> None:
     assert (first.grade, first.n, first.minimum, first.q1, first.q3, first.maximum) == (1, 4, 1, 1.75, 4.75, 10)
     assert (first.median.value, first.mean.value) == (2.5, 4.0)
     assert first.mean.low is not None and first.mean.high is not None and first.mean.low < 4 < first.mean.high
-    assert (second.grade, second.n) == (2, 1)
+    assert (second.grade, second.n, second.density) == (2, 1, ())
     assert second.median.low is None and second.median.reason == "only one cluster, so no interval"
     assert third.mean.value == 7.0
 
@@ -40,6 +40,18 @@ def test_a_resampled_median_is_that_of_the_repeated_rows(rows: list[tuple[int, i
         assert (found.mean.low, found.mean.high) == pytest.approx(tuple(np.quantile(means, (0.025, 0.975))))
     else:
         assert len(set(cluster.tolist())) == 1 or len(medians) < 38
+
+
+def test_a_density_is_one_in_all_and_empty_where_all_are_equal() -> None:
+    values = np.random.default_rng(0).normal(3, 2, 500)
+    points = density(values)
+    x, y = np.array(points).T
+    assert len(points) == 64
+    assert (x[0], x[-1]) == pytest.approx((values.min(), values.max()))
+    assert np.trapezoid(y, x) == pytest.approx(1, abs=0.02)
+    assert density(np.full(9, 0.1)) == () and density(np.array([1.0])) == ()
+    assert density(np.array([-1e308, 1e308])) == ()
+    assert all(math.isfinite(height) for _, height in density(np.array([0.0, 5e-324, 1e-320])))
 
 
 def test_the_distance_of_two_grades() -> None:

@@ -144,6 +144,7 @@ def test_constant_scores_are_undefined_in_words() -> None:
     assert {sweep.auc.value for sweep in found.sweeps} == {0.5}
     assert found.over == found.under == ()
     assert found.ranking is not None and "the metric's means" in found.ranking.spearman.reason
+    assert all(row.density == () for row in found.grades)
 
 
 def test_a_rater_who_gave_one_value_always() -> None:

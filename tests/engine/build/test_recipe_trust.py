@@ -36,7 +36,6 @@ EVIL = [
     ("merge_same(judge='anthropic:m@https://forge.invalid')", "anthropic:m.* is an address"),
     (f"from_github(repos=('a/b',), api='{FORGE}')", "https://forge.invalid.* is an address"),
     ("from_github(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),
-    ("select_repos(api='forge.invalid')", "forge.invalid.* is an address"),
     (
         "from_github(repos=('a/b',), auth_variable='AWS_SECRET_ACCESS_KEY')",
         "AWS_SECRET_ACCESS_KEY.* is an environment variable",

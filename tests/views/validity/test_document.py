@@ -113,6 +113,10 @@ def test_each_metric_is_drawn_on_its_own_range_and_each_system_by_both_ranks(
     assert best.ranking is not None
     own = {point.system: (point.human_rank, point.metric_rank) for point in best.ranking.systems}
     assert all(tuple(one.value for _, one in line.points[:2]) == own[line.name] for line in ranks.series)
+    spread = found["Distribution of the scores by human grade"].series
+    assert {one.name: [(at, value.value) for at, value in one.points] for one in spread} == {
+        words.grade(row.grade): list(row.density) for row in best.grades if row.density
+    }
     swept = found["Separating 2 and above from the rest"]
     main = words.main_sweep(best)
     assert main is not None and main.best is not None and swept.upright == (main.best.threshold,)

@@ -1,7 +1,7 @@
 """The distribution of scores in each human grade, and the distance of the distributions of two grades.
 
 Sources: Smirnov, Table for estimating the goodness of fit of empirical distributions, Annals of Mathematical
-Statistics 19 (1948) (the two-sample statistic);
+Statistics 19 (1948) (the two-sample statistic); Scott, Multivariate Density Estimation (1992) (the bandwidth);
 Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996) (quartiles: type 7);
 Davison and Hinkley, Bootstrap Methods and their Application (1997), section 5.2 (the basic interval).
 """
@@ -19,13 +19,16 @@ from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, interval_figure, mean_figure, row_weights
 from reviewgauge.core.reports.validity import GradeRow, KsCell
 
+DENSITY_POINTS = 64
+_NEARLY_EQUAL = 1e-9  # relative to the largest score: below it no density is drawn
 _CELLS = 2_000_000  # 16 MB of distribution functions at a time
 
 
 def grade_rows(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> tuple[GradeRow, ...]:
     """One row for each human value, lowest first. The arrays are those of `correlation.correlate`.
 
-    Quartiles interpolate linearly.
+    Quartiles interpolate linearly. The density is Gaussian with Scott's bandwidth, at up to 64 points between the
+    lowest and the highest score.
     """
     found = []
     for grade in np.unique(human):
@@ -44,9 +47,26 @@ def grade_rows(score: Numbers, human: Numbers, cluster: Integers, resampler: Res
             q3=q3,
             maximum=maximum,
             mean=mean_figure(values, own, resampler),
+            density=density(values),
         )
         found.append(row)
     return tuple(found)
+
+
+def density(values: Numbers) -> tuple[tuple[float, float], ...]:
+    """(score, density) points from the lowest to the highest value; empty where all are equal."""
+    if values.size < 2:
+        return ()
+    low, high = float(values.min()), float(values.max())
+    if high / 2 - low / 2 <= _NEARLY_EQUAL * max(abs(low), abs(high)) or not np.isfinite(high - low):
+        return ()
+    from scipy.stats import gaussian_kde
+
+    places = np.linspace(low, high, DENSITY_POINTS)
+    heights = gaussian_kde((values - low) / (high - low))((places - low) / (high - low))
+    with np.errstate(over="ignore"):
+        heights = heights / (high - low)
+    return tuple((float(x), float(y)) for x, y in zip(places, heights, strict=True) if np.isfinite(y))
 
 
 def ks_table(

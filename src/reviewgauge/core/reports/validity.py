@@ -47,7 +47,8 @@ class SliceRow(Record):
 class GradeRow(Record):
     """The scores of the rows with one human value.
 
-    `mean` (with interval) over the values is the sensitivity line.
+    `mean` (with interval) over the values is the sensitivity line; `density` holds (score, density) points and is
+    empty where all scores are equal.
     """
 
     grade: float
@@ -58,6 +59,7 @@ class GradeRow(Record):
     q3: float
     maximum: float
     mean: Value
+    density: tuple[tuple[float, float], ...] = ()
 
 
 class KsCell(Record):

@@ -255,6 +255,7 @@ def _metric(m: MetricValidity, printed_ends: Sequence[published.Printed]) -> Ite
     yield note(f"{m.metric}, measure {m.measure}, in {unit}, against {m.dimension}")
     yield from (note(f"! {warning}") for warning in (m.estimate_note, *m.warnings) if warning)
     found = [tables.grades_table(m), tables.distances_matrix(m), *tables.heat_tables(m)]
+    yield from _distributions(m)
     yield from (table for table in found if table.rows)
     if (sweep := words.main_sweep(m)) is not None and sweep.points:
         yield _swept(sweep)
@@ -273,6 +274,23 @@ def _metric(m: MetricValidity, printed_ends: Sequence[published.Printed]) -> Ite
         if rows:
             table = tables.misjudged_table(m, rows)
             yield Section(title=f"{title}: the {len(rows)} furthest", blocks=(table,), folded=True)
+
+
+def _distributions(m: MetricValidity) -> Iterator[Chart]:
+    """The density of the scores of each grade, as in Figures 4 and 7 of GradedReviews."""
+    if shown := [row for row in m.grades if row.density]:
+        yield Chart(
+            title="Distribution of the scores by human grade",
+            caption="the higher a line, the more reviews of the grade have such a score",
+            series=tuple(
+                Series(
+                    name=words.grade(row.grade), points=tuple((at, Value(value=d, unit="")) for at, d in row.density)
+                )
+                for row in shown
+            ),
+            across="score",
+            from_zero=True,
+        )
 
 
 def _swept(sweep: Sweep) -> Chart:
