@@ -116,6 +116,15 @@ def test_one_comment_close_to_two_findings_is_at_most_one_right_comment() -> Non
     assert read(metric, found.parts)["precision"] <= 1
 
 
+@pytest.mark.parametrize("beta", [0.5, 2.0])
+def test_beta_weighs_recall_against_precision(beta: float) -> None:
+    case = case_of(comment("g1", LOCK), comment("g2", FLAG), comment("g3", "Pages are counted from zero here"))
+    metric = Hits(judge="exact", beta=beta)
+    found = read(metric, measured(metric, case, review_of(comment("a", LOCK), comment("b", "Tests?"))).parts)
+    assert (found["precision"], found["recall"]) == (0.5, pytest.approx(1 / 3))
+    assert found[f"f{beta:g}"] == pytest.approx((1 + beta**2) / 6 / (beta**2 * 0.5 + 1 / 3))
+
+
 def test_a_profile_that_counts_duplicates_counts_them_in_every_slice_too() -> None:
     case = case_of(comment("g", LOCK))
     twice = review_of(comment("a", LOCK, category="defect"), comment("b", LOCK, category="defect"))

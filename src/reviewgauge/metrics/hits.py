@@ -53,6 +53,7 @@ class Hits(Metric):
     location: match.LocationRule = "hint"
     tolerance: int = 1
     duplicates: Word = "apart"
+    beta: float = 1.0
     second_stage: bool = False
     unmatched: ModelName = ""
 
@@ -80,6 +81,8 @@ class Hits(Metric):
             parse_model(self.unmatched)
         if self.tolerance < 0:
             raise ValueError("tolerance counts lines and cannot be negative")
+        if self.beta <= 0:
+            raise ValueError("beta must be above 0")
 
     @property
     def estimate_note(self) -> str:
@@ -317,6 +320,8 @@ class Hits(Metric):
             measures = kept | dict(review_bench.measures(aggregate))
         if "pairs" in aggregate.names:
             measures["asked"] = ratio(total("asked"), total("pairs"))
+        if self.beta != 1.0:
+            measures[f"f{self.beta:g}"] = _f(aggregate, "right", "hit", self.beta)
         return measures
 
     def bounds(self, case: Case) -> Bounds:
@@ -365,9 +370,11 @@ class Hits(Metric):
         return {name: facet for name, facet in facets.items() if facet}
 
 
-def _f(aggregate: Aggregate, right: str, hit: str, said: str = "said") -> Numbers:
-    """F1; undefined on a facet, whose parts count comments or findings of one kind, never both."""
-    return np.where(aggregate.total("changes") > 0, counts.f_measure(aggregate, right, hit, said=said), np.nan)
+def _f(aggregate: Aggregate, right: str, hit: str, beta: float = 1.0, said: str = "said") -> Numbers:
+    """The F; undefined on a facet, whose parts count comments or findings of one kind, never both."""
+    return np.where(
+        aggregate.total("changes") > 0, counts.f_measure(aggregate, right, hit, beta=beta, said=said), np.nan
+    )
 
 
 def _lined(case: Case) -> int:

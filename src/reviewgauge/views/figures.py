@@ -13,6 +13,8 @@ from reviewgauge.core.results import CommentState
 UNDEFINED = "–"
 LABELS = {
     "f1": "F1",
+    "f2": "F2",
+    "f0.5": "F0.5",
     "comments_per_change": "comments per change",
     "comments_per_hunk": "comments per hunk",
     "clean_left_alone": "clean left alone",

@@ -96,14 +96,15 @@ def both_parts(comments: Facet, findings: Facet) -> Facet:
 
 
 def f_measure(
-    aggregate: Aggregate, right: str, hit: str, *, said: str = "said", references: str = "references"
+    aggregate: Aggregate, right: str, hit: str, *, beta: float = 1.0, said: str = "said", references: str = "references"
 ) -> Numbers:
-    """F1 of precision (`right` / `said`) and recall (`hit` / `references`), whose numerators may differ.
+    """F-beta of precision (`right` / `said`) and recall (`hit` / `references`), whose numerators may differ.
 
     No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
     """
+    square = beta * beta
     precision = aggregate.ratio(aggregate.total(right), aggregate.total(said))
     recall = aggregate.ratio(aggregate.total(hit), aggregate.total(references))
-    harmonic = aggregate.ratio(2 * precision * recall, precision + recall)
+    harmonic = aggregate.ratio((1 + square) * precision * recall, square * precision + recall)
     nothing_right = (aggregate.total(hit) == 0) & (aggregate.total(references) > 0)
     return np.where(nothing_right, 0.0, harmonic)
