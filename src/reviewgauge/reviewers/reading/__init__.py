@@ -1,1 +1,1 @@
-"""What reviewers read: a change as text, the answers of models, files of reviews."""
+"""What several reviewers share: a change and its code as text, answers, files of reviews, examples, programs."""
