@@ -27,9 +27,9 @@ from typing import Any
 
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, RequiredContext, Review, Severity, Side, Span
 from reviewgauge.formats.codex import Codex
-from reviewgauge.repo.diff.anchors import anchor_all, code_reader
+from reviewgauge.repo.diff.anchors import anchor_all
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.git.repository import Repository, code_reader
 
 HERE = Path(__file__).resolve().parent
 PACKAGED = HERE.parent / "src" / "reviewgauge" / "datasets" / "_sample"

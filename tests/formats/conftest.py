@@ -10,8 +10,8 @@ import pytest
 from git_project import commit
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Side
-from reviewgauge.repo.diff.anchors import anchor_all, code_reader
-from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.diff.anchors import anchor_all
+from reviewgauge.repo.git.repository import Repository, code_reader
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ROOT = "/home/dev/shop"  # where the fixtures' tools ran

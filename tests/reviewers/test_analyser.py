@@ -9,7 +9,8 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
 from reviewgauge.repo.analysers.findings import rules_of
 from reviewgauge.repo.analysers.run import TOOLS
-from reviewgauge.repo.diff.anchors import anchor, code_reader
+from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.repo.git.repository import code_reader
 from reviewgauge.reviewers.analyser import Analyser
 
 SOURCE = """import os

@@ -32,7 +32,8 @@ from reviewgauge.models.request.messages import (
     load_prompt,
     user,
 )
-from reviewgauge.repo.diff.anchors import anchor, code_reader
+from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.repo.git.repository import code_reader
 from reviewgauge.reviewers.reading.change_text import Pieces, pieces_of, with_patches
 from reviewgauge.reviewers.reading.code_tools import (
     LOOKS,

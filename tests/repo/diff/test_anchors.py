@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
-from reviewgauge.repo.diff.anchors import anchor, anchor_all, code_reader
+from reviewgauge.repo.diff.anchors import anchor, anchor_all
 from reviewgauge.repo.diff.diffs import changed_lines
-from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.git.repository import Repository, code_reader
 
 OLD = [f"old_line_{n}()" for n in range(1, 101)]
 NEW = [

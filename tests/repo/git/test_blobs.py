@@ -8,8 +8,8 @@ import pytest
 from git_project import starts
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader, file_name
-from reviewgauge.repo.git.paths import decode_path
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.paths import decode_path
 from written_history import MODULE, Written, write_history
 
 ODD = b'odd \xff\t"na\\me'

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
 from reviewgauge.repo.diff.diffs import DiffLine, changed_lines, parse_patch
 from reviewgauge.repo.diff.positions import (
@@ -28,7 +26,6 @@ from reviewgauge.repo.diff.positions import (
     relative_path,
     weight,
 )
-from reviewgauge.repo.git.repository import Repository
 
 Reader = Callable[[str, Side], str | None]
 TRIVIAL = 3  # letters and digits; a quote with fewer (`}`) does not beat a number
@@ -66,24 +63,6 @@ def anchor(comment: Comment, change: Change, root: str | None = None, read: Read
     except (ValidationError, OverflowError):  # a path or a number that no record can hold
         span, anchoring = None, Anchoring.INVALID
     return comment.model_copy(update={"span": span, "anchoring": anchoring})
-
-
-def code_reader(change: Change) -> Reader | None:
-    """Reads the files of `change` before (base) and after (head) it; None when its git directory is not known."""
-    if change.git is None or (change.base is None and change.head is None):
-        return None
-    repository = Repository(Path(change.git))
-
-    @lru_cache(maxsize=64)
-    def read(path: str, side: Side) -> str | None:
-        commit = change.head if side is Side.NEW else change.base
-        try:
-            raw = repository.blob(commit, path) if commit is not None else None
-        except UserError:
-            return None
-        return None if raw is None else raw.decode("utf-8", "replace")
-
-    return read
 
 
 def _as_claim(span: Span | None) -> Location:

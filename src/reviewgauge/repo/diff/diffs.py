@@ -11,20 +11,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Literal
 
 from pydantic import ValidationError
 
-from reviewgauge.core.errors import BadInput
+from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Span
-from reviewgauge.repo.git.paths import decode_path, unquote
+from reviewgauge.repo.paths import decode_path, unquote
 
 Kind = Literal[" ", "+", "-"]
 _HEADER = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)", re.DOTALL)
 _PREFIXES = {("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"), ("1/", "2/")}
 _SIZES = (("XS", 10), ("S", 30), ("M", 100), ("L", 500), ("XL", 1000))
+LARGEST_PATCH = 5_000_000  # bytes of one file's diff in a repository; a larger one is left out
+MOST_OF_PATCHES = 10 * LARGEST_PATCH  # of the diffs of one change; those that come after are left out
 _TYPE_BITS = 3  # the first digits of a mode say file (100), link (120) or submodule (160)
 
 
@@ -241,16 +243,49 @@ def split_diff(diff: str) -> tuple[ChangedFile, ...]:
     return tuple(_join(sections) for sections in files.values())
 
 
+def read_files(
+    blocks: Iterable[bytes], name: str, largest: int = LARGEST_PATCH, room: int = MOST_OF_PATCHES
+) -> tuple[ChangedFile, ...]:
+    """The changed files of what `git diff-tree -p` prints, cut as it comes: one file's diff is held at a time.
+
+    The patch of a diff of over `largest` bytes is None, and so are those that do not fit into the `room` of all. Raises
+    UserError, with the `name` of the change, for a path that no record can hold.
+    """
+    files: dict[str, list[ChangedFile]] = {}
+    for diff in islice(_split(blocks), 1, None):
+        head, mark, body = diff.partition(b"\n@@")
+        fits = len(diff) <= min(largest, room)
+        room -= len(diff) if fits else 0
+        try:
+            for file in _files(f"diff --{head.decode('utf-8', 'replace')}".split("\n")):
+                text = f"@@{body.decode('utf-8', 'replace')}".removesuffix("\n").replace("\x00", "\ufffd")
+                patch = None if not fits else text if mark else file.patch
+                files.setdefault(file.path, []).append(file.model_copy(update={"patch": patch}))
+        except BadInput as error:
+            raise UserError(f"{name} has a file whose path is not a path: {str(error.record)[:500]}") from None
+    return tuple(_join(sections) for sections in files.values())
+
+
+def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """What is before the first `diff --` that begins a line, and what follows each: no line of a hunk begins so."""
+    text = b"\n"
+    for block in blocks:
+        *whole, text = (text + block).split(b"\ndiff --")
+        yield from whole
+    yield text
+
+
 def _join(sections: Sequence[ChangedFile]) -> ChangedFile:
     if len(sections) == 1:
         return sections[0]
     patches = [file.patch for file in sections if file.patch]
     retyped = {file.status for file in sections} == {FileStatus.DELETED, FileStatus.ADDED}
     binary = any(file.binary for file in sections)
+    lost = (binary and not patches) or any(file.patch is None and not file.binary for file in sections)
     return sections[0].model_copy(
         update={
             "status": FileStatus.TYPE_CHANGED if retyped else sections[0].status,
-            "patch": "\n".join(patches) if patches or not binary else None,
+            "patch": None if lost else "\n".join(patches),
             "binary": binary,
         }
     )

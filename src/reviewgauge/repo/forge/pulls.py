@@ -22,7 +22,7 @@ from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import account
 from reviewgauge.repo.forge.answers import without_trailer_addresses
 from reviewgauge.repo.forge.timeline import CROSS_REFERENCE, named, read_events, read_revisions
-from reviewgauge.repo.git.paths import decode_path
+from reviewgauge.repo.paths import decode_path
 
 SIDES: Mapping[str, Side] = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
 _REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")

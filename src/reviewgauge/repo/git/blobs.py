@@ -16,8 +16,8 @@ from itertools import islice
 from types import TracebackType
 from typing import IO, Self
 
-from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, check_commit, git_error
+from reviewgauge.repo.paths import encode_path
 from reviewgauge.repo.processes import Child, ChildEnded
 
 LARGEST = 10_000_000  # bytes

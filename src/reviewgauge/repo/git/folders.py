@@ -20,8 +20,8 @@ from typing import NamedTuple
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.blobs import BlobReader
-from reviewgauge.repo.git.paths import encode_path, refuses_name
 from reviewgauge.repo.git.repository import Repository, TreeEntry, is_sound
+from reviewgauge.repo.paths import encode_path, refuses_name
 
 _OURS = "reviewgauge-code-"
 

@@ -13,16 +13,17 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import search_path
-from reviewgauge.core.records import ChangedFile
+from reviewgauge.core.records import Change, ChangedFile, Side
+from reviewgauge.repo.diff.diffs import read_files
 from reviewgauge.repo.git.containment import check_readable, git_folder
-from reviewgauge.repo.git.diff_tree import changed_files, read_change
-from reviewgauge.repo.git.paths import decode_path, encode_path
+from reviewgauge.repo.paths import decode_path, encode_path
 from reviewgauge.repo.processes import end_group, start_tied
 from reviewgauge.repo.tables import read_table
 
@@ -69,8 +70,6 @@ def git_error(command: str, name: str, message: str, code: int) -> UserError:
 _TABLE = read_table(__package__, "git")
 _SAFE_SETTINGS: dict[str, str] = _TABLE["settings"]
 _COMMANDS: dict[str, Sequence[str]] = _TABLE["commands"] | dict.fromkeys(_TABLE["safe_as_they_are"], ())
-_DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
-_DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
 _IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 _MOST_ERRORS = 4_000  # bytes of git's errors that are read
@@ -266,10 +265,10 @@ class Repository:
         check_commit(base)
         check_commit(head)
         settings = None if largest_file is None else {"core.bigFileThreshold": str(largest_file)}
-        asked = ("--raw", "-z", "--no-abbrev", *_DIFF, *_DIFF_PREFIX, base, head, "--")
-        with contextlib.closing(self.stream("diff-tree", *asked, settings=settings)) as printed:
-            change = read_change(printed)
-        return changed_files(change, f"the change from {base} to {head}")
+        with contextlib.closing(
+            self.stream("diff-tree", *_TABLE["changes"], base, head, "--", settings=settings)
+        ) as printed:
+            return read_files(printed, f"the change from {base} to {head}")
 
 
 def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
@@ -316,3 +315,21 @@ def _batch(answer: bytes, count: int) -> Iterator[bytes | None]:
         if len(words) == 3 and words[2].isdigit():  # else "NAME missing", "NAME ambiguous"
             content = stream.read(int(words[2]) + 1)[:-1]
         yield content if words[1:2] == [b"blob"] else None
+
+
+def code_reader(change: Change) -> Callable[[str, Side], str | None] | None:
+    """Reads the files of `change` before (base) and after (head) it; None when its git directory is not known."""
+    if change.git is None or (change.base is None and change.head is None):
+        return None
+    repository = Repository(Path(change.git))
+
+    @lru_cache(maxsize=64)
+    def read(path: str, side: Side) -> str | None:
+        commit = change.head if side is Side.NEW else change.base
+        try:
+            raw = repository.blob(commit, path) if commit is not None else None
+        except UserError:
+            return None
+        return None if raw is None else raw.decode("utf-8", "replace")
+
+    return read

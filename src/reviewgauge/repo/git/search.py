@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from reviewgauge.repo.git.paths import decode_path, encode_path
 from reviewgauge.repo.git.repository import Repository, check_commit
+from reviewgauge.repo.paths import decode_path, encode_path
 from reviewgauge.repo.processes import end_group, pieces
 
 _MOST_BYTES = 2_000_000  # that git may print

@@ -18,7 +18,6 @@ from pathlib import Path
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.folders import MODULE, read_tree, scratch_folder, write_files
-from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, TreeEntry, check_commit
 from reviewgauge.repo.mirrors.objects import (
     NotAllThere,
@@ -29,6 +28,7 @@ from reviewgauge.repo.mirrors.objects import (
     plain_config,
     present,
 )
+from reviewgauge.repo.paths import encode_path
 
 BRANCH = "review"
 _CONFIG = """[core]

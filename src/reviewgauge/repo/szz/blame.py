@@ -18,10 +18,9 @@ from typing import IO, Self
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.diff.diffs import line_runs
-from reviewgauge.repo.git.diff_tree import RawEntry, read_entries
-from reviewgauge.repo.git.paths import decode_path, encode_path, unquote
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_object
+from reviewgauge.repo.paths import decode_path, encode_path, unquote
 from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed
 
 _LARGEST_DIFF = 64_000_000  # bytes of one commit's diff; beyond it the commit is not looked into
@@ -31,6 +30,9 @@ _RAW = ("--stdin", "-r", "--raw", "-z", "-p", "-U0", "-M50%", "-l1000", "--full-
 _PLAIN = ("--indent-heuristic", "--inter-hunk-context=0", "--ignore-submodules=none", "--submodule=short")
 _BLAME = {"diff.algorithm": "myers", "diff.indentHeuristic": "true", "diff.renames": "true", "blame.showRoot": "false"}
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ENTRY = re.compile(
+    rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) (?:([RC])\d*\x00([^\x00]+)\x00([^\x00]+)|([A-Z])\d*\x00([^\x00]+))\x00"
+)
 SUBMODULE, LINK = "160000", "120000"
 
 
@@ -50,6 +52,19 @@ class Blamed:
     path: str
     origin: int
     previous: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RawEntry:
+    """One changed file: git's status letter, modes, objects and paths."""
+
+    letter: str
+    path: bytes
+    old_path: bytes | None
+    old_mode: str
+    new_mode: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +222,23 @@ class GitReader:
         return sorted((b for b in _blamed(answer) if b.line in wanted), key=lambda b: b.line)
 
 
+def _read_entries(text: bytes, at: int) -> tuple[tuple[RawEntry, ...], int]:
+    """The raw entries (`--raw -z`) at `at`, and where the diffs behind them begin."""
+    entries: list[RawEntry] = []
+    while (m := _ENTRY.match(text, at)) is not None:
+        old_mode, new_mode, old, new = (part.decode("ascii") for part in m.group(1, 2, 3, 4))
+        moved = m[5] is not None
+        letter, path = (m[5], m[7]) if moved else (m[8], m[9])
+        entries.append(RawEntry(letter.decode(), path, m[6] if moved else None, old_mode, new_mode, old, new))
+        at = m.end()
+    while text[at : at + 1] == b"\x00":
+        at += 1
+    return tuple(entries), at
+
+
 def read_diff(answer: bytes) -> tuple[FileDiff, ...]:
     """The files of one commit's `--raw -z -p -U0 --full-index` output; the commit's id may come first."""
-    entries, at = read_entries(answer, max(answer.find(b":"), 0))
+    entries, at = _read_entries(answer, max(answer.find(b":"), 0))
     sections = iter((b"\n" + answer[at:]).split(b"\ndiff --git ")[1:])
     # a file that became a link is printed as a deletion and an addition
     return tuple(FileDiff(e, b"\n".join(islice(sections, 2 if e.letter == "T" else 1))) for e in entries)

@@ -23,9 +23,9 @@ from reviewgauge.core.errors import NeedsCode
 from reviewgauge.core.records import Change
 from reviewgauge.models.request.messages import Tool
 from reviewgauge.repo.git.blobs import BlobReader, file_name
-from reviewgauge.repo.git.paths import decode_path
 from reviewgauge.repo.git.repository import Repository, check_commit
 from reviewgauge.repo.git.search import Hit, Hits, search_text
+from reviewgauge.repo.paths import decode_path
 from reviewgauge.repo.syntax.functions import Enclosing, definitions
 from reviewgauge.repo.syntax.grammars import grammar_of
 from reviewgauge.repo.syntax.languages import language

@@ -23,10 +23,10 @@ from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.repo.git.folders import scratch_folder
-from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.mirrors.workspaces import workspace
+from reviewgauge.repo.paths import encode_path
 from reviewgauge.reviewers.reading.change_text import diff_text, with_patches
 
 _NUMBER = re.compile(r"(?:/pull/|#)(\d{1,9})(?:/|$)")

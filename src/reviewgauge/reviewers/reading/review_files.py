@@ -14,9 +14,10 @@ from reviewgauge.core.files import files_below, plain_file, read_file
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Anchoring, Change, Comment, Side
 from reviewgauge.core.specs import load
-from reviewgauge.repo.diff.anchors import anchor_all, code_reader
+from reviewgauge.repo.diff.anchors import anchor_all
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.diff.positions import find_file, relative_path
+from reviewgauge.repo.git.repository import code_reader
 
 LARGEST = 256 * 1024 * 1024  # bytes; a larger file is refused before it is read
 SHORTEST = 7  # hex digits of a commit that still name it

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -11,8 +12,7 @@ from unidiff.patch import PatchSet
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
-from reviewgauge.repo.diff.diffs import parse_patch, split_diff
-from reviewgauge.repo.git.diff_tree import PrintedChange, read_change
+from reviewgauge.repo.diff.diffs import parse_patch, read_files, split_diff
 from reviewgauge.repo.git.repository import Repository
 from written_history import LINK, MODULE, PROGRAM, Content, Written, write_history
 
@@ -49,7 +49,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     head: dict[bytes, Content] = {b"big": body * 5, b"f": body + b"diff --git\n", b"link": (LINK, b"f"), b"z": b"1\n"}
     head |= {b"gone": None, b"a\ndiff --git a/q b/q\x01": b"x"}
     ids = write_history(folder, [Written(base), Written(head)])
-    return Repository(folder).run("diff-tree", "-r", "--raw", "-z", "-p", "--no-abbrev", "-M", *ids)
+    return Repository(folder).run("diff-tree", "-r", "-p", "--full-index", "-M", *ids)
 
 
 def cut(text: bytes, sizes: list[int]) -> Iterator[bytes]:
@@ -61,43 +61,38 @@ def cut(text: bytes, sizes: list[int]) -> Iterator[bytes]:
         at, number = at + size, number + 1
 
 
-def read(text: bytes, sizes: list[int], largest: int = UNLIMITED) -> PrintedChange:
-    return read_change(cut(text, sizes), largest, UNLIMITED)
+def read(text: bytes, sizes: list[int], largest: int = UNLIMITED, room: int = UNLIMITED) -> dict[str, str | None]:
+    return {file.path: file.patch for file in read_files(cut(text, sizes), "it", largest, room)}
 
 
-def test_files_and_diffs_go_together(printed: bytes) -> None:
-    change = read(printed, [len(printed)])
-    assert [(entry.letter, entry.path) for entry in change.entries] == [
-        ("A", b"a\ndiff --git a/q b/q\x01"),
-        ("A", b"big"),
-        ("M", b"f"),
-        ("D", b"gone"),
-        ("T", b"link"),
-        ("A", b"z"),
-    ]
-    assert [diff is not None and diff.count(b"\n+") for diff in change.diffs] == [2, 301, 2, 1, 1, 2, 2]
+def test_files_and_patches_go_together(printed: bytes) -> None:
+    found = read(printed, [len(printed)])
+    assert {path: patch is not None and patch.count("\n+") for path, patch in found.items()} == {
+        "a\uf00adiff --git a/q b/q\uf001": 1,
+        "big": 300,
+        "f": 1,
+        "gone": 0,
+        "link": 1,
+        "z": 1,
+    }
 
 
-@given(
-    sizes=st.lists(st.integers(1, 4_000), min_size=1, max_size=5),
-    largest=st.sampled_from([0, 150, 900, 8_000, UNLIMITED]),
-)
-def test_how_the_stream_comes_does_not_matter(printed: bytes, sizes: list[int], largest: int) -> None:
-    """Any blocks: the same change; only diffs over the limit are None."""
-    whole, found = read(printed, [len(printed)]), read(printed, sizes, largest)
-    assert found.entries == whole.entries
-    assert found.diffs == tuple(diff if diff is not None and len(diff) <= largest else None for diff in whole.diffs)
+@given(sizes=st.lists(st.integers(1, 4_000), min_size=1, max_size=5))
+def test_how_the_stream_comes_does_not_matter(printed: bytes, sizes: list[int]) -> None:
+    assert list(read(printed, sizes).items()) == list(read(printed, [len(printed)]).items())
 
 
-def test_a_change_stays_within_its_room(printed: bytes) -> None:
+def test_a_change_stays_within_its_limits(printed: bytes) -> None:
     """What comes after the room is used up is left out; small diffs that still fit are kept."""
-    diffs = read_change(cut(printed, [64]), UNLIMITED, 3_000).diffs
-    assert [diff is None for diff in diffs] == [False, True, *[False] * 5]
+    for limits in ((UNLIMITED, 3_000), (900, UNLIMITED)):
+        assert [path for path, patch in read(printed, [64], *limits).items() if patch is None] == ["big"]
+    assert set(read(printed, [64], 0).values()) == {None}
 
 
 @given(st.binary(max_size=300), st.booleans())
 def test_damage_never_makes_it_fail(printed: bytes, text: bytes, inside: bool) -> None:
-    read_change(cut(printed[:400] + text if inside else text, [7]), 100, 100)
+    with contextlib.suppress(UserError):  # a name that is none
+        read(printed[:400] + text if inside else text, [7], 100, 100)
 
 
 # --- the changed files ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from reviewgauge.core.base import RelPath
-from reviewgauge.repo.git.paths import decode_path, encode_path, unquote
+from reviewgauge.repo.paths import decode_path, encode_path, unquote
 
 VALID: TypeAdapter[str] = TypeAdapter(RelPath)
 
