@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,78 +13,43 @@ from recorded_forge import git_answer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.mirrors.mirrors import Gone, fetch_commits, mirror_remote
+from scripted_endpoint import Asked, Rule, Say, Scripted
 
 TOKEN = "not-a-real-token-0123456789"
 
 
-class GitServer(ThreadingHTTPServer):
-    """Serves the repositories below `root`; `manner` is how: freely, `token`, `moved`, `stands still`."""
+def served(root: Path, token: str = "") -> Rule:
+    """What git answers for the repositories below `root`; with a `token` to who has it alone."""
+    right = "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
-    daemon_threads = True
+    def answer(asked: Asked) -> Say:
+        if token and asked.headers.get("authorization") != right:
+            return Say(status=401, headers={"WWW-Authenticate": "Basic"})
+        method = "GET" if asked.body is None else "POST"
+        found = git_answer(root, method, asked.path, asked.headers, asked.body or b"")
+        return Say(found.body, found.status, found.headers)
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.root, self.manner, self.asked = root, "", list[str]()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: GitServer
-
-    def do_GET(self) -> None:
-        self.answer(b"")
-
-    def do_POST(self) -> None:
-        self.answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-    def answer(self, body: bytes) -> None:
-        self.server.asked.append(self.path)
-        said = self.headers.get("Authorization", "")
-        right = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
-        if self.server.manner == "stands still":
-            time.sleep(30)
-        if self.server.manner == "moved":
-            self.send_response(301)
-            self.send_header("Location", self.path.replace("/acme/", "/elsewhere/"))
-            self.end_headers()
-            return
-        if self.server.manner == "token" and said != right:
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", "Basic")
-            self.end_headers()
-            return
-        names = {name.lower(): value for name, value in self.headers.items()}
-        found = git_answer(self.server.root, self.command, self.path, names, body)
-        self.send_response(found.status)
-        for name, value in found.headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(found.body)
+    return answer
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitServer]:
+def root(tmp_path: Path) -> Path:
     if not (Path(run_git(tmp_path, "--exec-path")) / "git-http-backend").exists():
         pytest.skip("git http-backend is not installed: no real git server to fetch from")
-    root = tmp_path / "served"
-    root.mkdir()
-    served = GitServer(root)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    yield served
-    served.shutdown()
-    served.server_close()
+    return tmp_path / "served"
 
 
 @pytest.fixture
-def project(server: GitServer) -> Path:
+def server(root: Path) -> Iterator[Scripted]:
+    made = Scripted(served(root))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def project(root: Path) -> Path:
     """acme/shop, with main, a tag, a pull request whose branch is gone, and a commit that was pushed over."""
-    folder = server.root / "acme" / "shop.git"
+    folder = root / "acme" / "shop.git"
     commit(folder, {"a.py": "one\n"})
     run_git(folder, "tag", "v1")
     run_git(folder, "checkout", "-q", "-b", "feature")
@@ -105,7 +67,7 @@ def project(server: GitServer) -> Path:
 
 
 @pytest.mark.slow
-def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, server: GitServer, project: Path) -> None:
+def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, server: Scripted, project: Path) -> None:
     url = f"{server.url}/acme/shop.git"
     mirror = mirror_remote(url, tmp_path / "m.git", "main", ("http",))
     assert run_git(mirror.git_dir, "symbolic-ref", "HEAD") == "refs/heads/main"
@@ -128,8 +90,8 @@ def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, se
 
 
 @pytest.mark.slow
-def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: GitServer, project: Path) -> None:
-    server.manner, url = "token", f"{server.url}/acme/shop.git"
+def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: Scripted, project: Path) -> None:
+    server.always, url = served(project.parents[1], TOKEN), f"{server.url}/acme/shop.git"
     mirror = mirror_remote(url, tmp_path / "m.git", "main", ("http",), token=TOKEN)
     assert mirror.exists("main")
     encoded = base64.b64encode(f"x-access-token:{TOKEN}".encode())
@@ -139,15 +101,15 @@ def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: Git
         with pytest.raises(Failed, match="not allowed") as refused:
             fetch_commits(url, tmp_path / "n.git", ["3" * 40], ("http",), token=token)
         assert refused.value.stops and "wrong-token" not in str(refused.value)
-    server.manner = "moved"
+    server.always = lambda asked: Say(status=301, headers={"Location": asked.path.replace("/acme/", "/elsewhere/")})
     with pytest.raises(Gone, match="has moved"):
         mirror_remote(url, tmp_path / "o.git", "main", ("http",), token=TOKEN)
-    assert not any("elsewhere" in path for path in server.asked)
+    assert not any("elsewhere" in asked.path for asked in server.asked)
 
 
 @pytest.mark.slow
 def test_what_cannot_be_had_is_said_in_one_line(
-    tmp_path: Path, server: GitServer, project: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Scripted, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Gone, match="the repository does not exist"):
         mirror_remote(f"{server.url}/acme/none.git", tmp_path / "m.git", "main", ("http",))
@@ -156,7 +118,7 @@ def test_what_cannot_be_had_is_said_in_one_line(
     assert refused.value.kind is FailureKind.NETWORK
     with pytest.raises(UserError, match="couldn't find remote ref refs/heads/none"):
         mirror_remote(f"{server.url}/acme/shop.git", tmp_path / "m.git", "none", ("http",))
-    server.manner = "stands still"
+    server.always = lambda _: Say(hangs=True)
     monkeypatch.setattr("reviewgauge.repo.mirrors.mirrors._SECONDS", 0.5)
     with pytest.raises(Failed) as late:
         mirror_remote(f"{server.url}/acme/shop.git", tmp_path / "m.git", "main", ("http",))

@@ -123,7 +123,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: Scripted
 
     def do_POST(self) -> None:
-        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        try:
+            self._answer(json.loads(raw))
+        except ValueError:
+            self._answer(raw)
 
     def do_GET(self) -> None:
         self._answer(None)

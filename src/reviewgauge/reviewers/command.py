@@ -24,9 +24,8 @@ from reviewgauge.core.secrets import hide_secrets, secret_in
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import NoPlace, detect
-from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, needed
+from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, find_program, needed, no_program
 from reviewgauge.reviewers.reading.environment import (
     CASE,
     FILES,

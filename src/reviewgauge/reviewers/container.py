@@ -19,8 +19,8 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import ProgramText
-from reviewgauge.repo.guarded.environment import find_program, passed_on
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.sandbox import find_program, passed_on
 from reviewgauge.reviewers.command import Command
 from reviewgauge.reviewers.reading.environment import HANDED_OVER, PATHS, settings
 

@@ -29,9 +29,16 @@ from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.trust import ProgramText
 from reviewgauge.repo.git.folders import remove_tree, scratch_folder, write_files
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.guarded.environment import clean_environment, find_program, no_program
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, needed
+from reviewgauge.repo.guarded.sandbox import (
+    Sandbox,
+    SandboxView,
+    check_sandbox,
+    clean_environment,
+    find_program,
+    needed,
+    no_program,
+)
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.repo.syntax.languages import is_test, language

@@ -24,7 +24,7 @@ from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.guarded.environment import clean_environment
+from reviewgauge.repo.guarded.sandbox import clean_environment
 from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.repo.paths import encode_path
 from reviewgauge.reviewers.reading.change_text import diff_text, with_patches
