@@ -40,8 +40,9 @@ def test_precision_and_recall_equal_the_stored_ones(real: Martian, judge: str) -
     assert len(counts) == 360
     for (tool, url), found in counts.items():
         entry = stored[url][tool]
-        assert (found.precision or 0.0) == pytest.approx(entry["precision"], abs=1e-12)
-        assert (found.recall or 0.0) == pytest.approx(entry["recall"], abs=1e-12)
+        precision = found.tp / found.candidates if found.candidates else 0.0
+        assert precision == pytest.approx(entry["precision"], abs=1e-12)
+        assert found.tp / found.golden == pytest.approx(entry["recall"], abs=1e-12)
         assert found.credited + found.displaced + found.repeated + found.fp == found.candidates
         assert found.tp + found.fn == found.golden
 
@@ -68,25 +69,11 @@ def test_labels_and_reviews_give_the_stored_counts_back(real: Martian, judge: st
         assert subject.reference is None or subject.reference in {r.id for r in cases[subject.case].references}
 
 
-def test_the_stored_figures_of_one_judge(real: Martian) -> None:
-    """Sums of the stored counts on the three repositories at hand, with the corrected reading beside them."""
-    rows = real.stored(JUDGES[0])
-    published = {
-        tool: tuple(round(x or 0.0, 3) for x in (row.precision, row.recall, row.f1)) for tool, row in rows.items()
-    }
-    assert len(rows) == 12
-    assert published["augment"] == (0.482, 0.635, 0.548)
-    assert published["coderabbit"] == (0.263, 0.412, 0.321)
-    assert published["graphite"] == (0.875, 0.082, 0.151)
-    assert round(rows["augment"].corrected_precision or 0.0, 3) == 0.446  # 50 candidates are credited with 54 goldens
-    assert rows["claude"].corrected_precision == rows["claude"].precision  # no identity is broken there
-
-
 @pytest.mark.parametrize(("judge", "broken", "twice", "displaced"), [(JUDGES[0], 30, 18, 12), (JUDGES[1], 27, 20, 10)])
 @pytest.mark.slow
 def test_what_breaks_is_counted(real: Martian, judge: str, broken: int, twice: int, displaced: int) -> None:
     counts = stored_counts(real.folder, judge)
-    assert sum(c.breaks for c in counts.values()) == broken
+    assert sum(c.tp + c.fp != c.candidates for c in counts.values()) == broken
     assert sum(c.tp > c.credited for c in counts.values()) == twice
     notes = [note for note in real.notes() if note.item.startswith(judge)]
     found = {note.reason: int(note.item.split(": ")[1].split()[0]) for note in notes}
@@ -108,8 +95,6 @@ def test_reviews_without_candidates_are_kept(real: Martian) -> None:
 def test_an_unknown_extractor_names_those_at_hand(real: Martian) -> None:
     with pytest.raises(UserError, match=r"openai_gpt-5\.2"):
         real.recorded(extractor="../../etc")
-    with pytest.raises(UserError, match=r"openai_gpt-5\.2"):
-        real.stored("gpt")
     with pytest.raises(UserError, match="no parameter 'judge'"):
         real.recorded(judge="x")
 
@@ -166,18 +151,6 @@ def test_equal_texts_get_ids_of_their_own_and_the_first_is_judged(tmp_path: Path
     assert labels[0].confidence == 0.9 and labels[0].reason == "r"
     counts = stored_counts(tmp_path, "judge")["bot", URL]
     assert (counts.credited, counts.repeated, counts.displaced, counts.fp) == (1, 1, 0, 1)
-
-
-def test_a_candidate_credited_twice_is_one_candidate_in_the_corrected_reading(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        golden("g1", "g2"),
-        {URL: {"bot": candidates("c", "f")}},
-        {URL: {"bot": entry([("g1", "c"), ("g2", "c")], ["f"], [], 2)}},
-    )
-    counts = stored_counts(tmp_path, "judge")["bot", URL]
-    assert counts.precision == 1.0 and counts.corrected_precision == 0.5 and counts.recall == 1.0
-    assert counts.breaks == 1
 
 
 def test_what_has_no_counterpart_is_noted_not_lost_in_silence(tmp_path: Path) -> None:

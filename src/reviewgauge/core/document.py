@@ -76,7 +76,6 @@ class Plot(Record):
 
     kind: Literal["forest", "box", "radar", "stacked", "upset", "scatter"]
     columns: tuple[int, ...]
-    label: int = 0
 
 
 class Table(Record):

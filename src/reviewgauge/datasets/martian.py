@@ -28,61 +28,22 @@ from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCounts:
-    """The stored counts of one review, or their sum over several.
+class StoredCounts(NamedTuple):
+    """The stored counts of one review.
 
     `tp` counts goldens, `fp` candidates. `credited` are the distinct candidates behind the `tp`; `displaced` ones lost
     their golden to a candidate with higher confidence and are stored nowhere; `repeated` ones have the text of another
-    candidate. credited + displaced + repeated + fp = candidates always holds; `breaks` counts the reviews where tp + fp
-    is not the number of candidates.
+    candidate. credited + displaced + repeated + fp = candidates always holds, tp + fp = candidates not.
     """
 
-    tp: int = 0
-    fp: int = 0
-    fn: int = 0
-    candidates: int = 0
-    golden: int = 0
-    credited: int = 0
-    displaced: int = 0
-    repeated: int = 0
-    breaks: int = 0
-    reviews: int = 1
-
-    def __add__(self, other: StoredCounts) -> StoredCounts:
-        return StoredCounts(*(getattr(self, name) + getattr(other, name) for name in StoredCounts.__slots__))
-
-    @property
-    def precision(self) -> float | None:
-        """The published reading: goldens found per candidate, which can exceed 1. None without candidates."""
-        return self.tp / self.candidates if self.candidates else None
-
-    @property
-    def recall(self) -> float | None:
-        """Goldens found of all goldens; None without goldens."""
-        return self.tp / self.golden if self.golden else None
-
-    @property
-    def f1(self) -> float | None:
-        """The harmonic mean of the published precision and recall."""
-        return _harmonic(self.precision, self.recall)
-
-    @property
-    def corrected_precision(self) -> float | None:
-        """Credited candidates among credited and false ones: each counts once, duplicates do not count."""
-        judged = self.credited + self.fp
-        return self.credited / judged if judged else None
-
-    @property
-    def corrected_f1(self) -> float | None:
-        """The harmonic mean of the corrected precision and the recall."""
-        return _harmonic(self.corrected_precision, self.recall)
-
-
-def _harmonic(precision: float | None, recall: float | None) -> float | None:
-    if precision is None or recall is None:
-        return None
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    tp: int
+    fp: int
+    fn: int
+    candidates: int
+    golden: int
+    credited: int
+    displaced: int
+    repeated: int
 
 
 def judges(folder: Path) -> list[str]:
@@ -167,7 +128,7 @@ def _entry(url: str, tool: str, shape: Node, candidates: Node | None, reading: R
         reading.add("not judged: the change has no golden comments", tool)
         return _Entry(url, tool, shape, texts, sources, None)
     counts = _counts(shape, texts if candidates is not None else None, set(credited))
-    if counts.breaks:
+    if counts.tp + counts.fp != counts.candidates:
         reading.add("tp + fp is not the number of candidates", tool)
     if counts.tp > counts.credited:
         reading.add("one candidate is credited with several golden comments", tool)
@@ -180,20 +141,11 @@ def _entry(url: str, tool: str, shape: Node, candidates: Node | None, reading: R
 
 
 def _counts(shape: Node, texts: Sequence[str] | None, credited: set[str]) -> StoredCounts:
-    tp, fp, fn = shape["tp"].as_integer(), shape["fp"].as_integer(), shape["fn"].as_integer()
-    total = shape["total_candidates"].as_integer()
-    repeated = 0 if texts is None else len(texts) - len(set(texts))
-    return StoredCounts(
-        tp=tp,
-        fp=fp,
-        fn=fn,
-        candidates=total,
-        golden=shape["total_golden"].as_integer(),
-        credited=len(credited),
-        displaced=total - repeated - len(credited) - fp,
-        repeated=repeated,
-        breaks=int(tp + fp != total),
+    tp, fp, fn, total, golden = (
+        shape[name].as_integer() for name in ("tp", "fp", "fn", "total_candidates", "total_golden")
     )
+    repeated = 0 if texts is None else len(texts) - len(set(texts))
+    return StoredCounts(tp, fp, fn, total, golden, len(credited), total - repeated - len(credited) - fp, repeated)
 
 
 def read_recorded(
@@ -316,13 +268,6 @@ class Martian(Dataset):
                 remedy=f'recorded(extractor="{DEFAULT_EXTRACTOR}")',
             )
         return read_recorded(self.folder, extractor, self._by_address(), Reading())
-
-    def stored(self, extractor: str = DEFAULT_EXTRACTOR) -> dict[str, StoredCounts]:
-        """The stored counts of one judge by tool, best published F1 first: sums over pull requests (micro)."""
-        sums: dict[str, StoredCounts] = {}
-        for (tool, _), counts in stored_counts(self.folder, extractor).items():
-            sums[tool] = sums[tool] + counts if tool in sums else counts
-        return dict(sorted(sums.items(), key=lambda row: (-(row[1].f1 or 0.0), row[0])))
 
     def counts(self) -> Mapping[str, int]:
         """The counts of the files, with tools and judges."""

@@ -74,14 +74,6 @@ def column(measure: str) -> str:
     return "F1 range" if measure == RANGE else label(measure)
 
 
-def unsure_range(system: SystemSummary) -> str:
-    """F1 if all that is unsure is wrong, and if it is right; a dash where nothing is known to be unsure."""
-    least, most = (estimate(system, f"f1_{end}") for end in ("least", "most"))
-    if not (defined(least.value) and defined(most.value)):
-        return UNDEFINED
-    return f"{number(least.value, least.unit)} to {number(most.value, most.unit)}"
-
-
 def count(n: float | None) -> str:
     """`5,164`, one digit for a mean count, a dash if undefined."""
     if n is None:

@@ -63,7 +63,7 @@ def _section(section: Section, name: str, level: int) -> Markup:
     return shape.format(name, level, title, inside)
 
 
-def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True) -> Markup:
+def table_html(table: Table, *, stack: bool = False, ranked: bool = False) -> Markup:
     """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own;
     else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section.
     """
@@ -78,14 +78,9 @@ def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes
         found = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>').format(
             _visible(table.title or table.name), found
         )
-    lines = [explained(table)]
-    if notes:
-        more = len(table.rows) - table.shown
-        lines = [
-            f"{more:,} more rows are in the files" if more > 0 else "",
-            *lines,
-            *legend(table, braces=False, fakes=False),
-        ]
+    more = len(table.rows) - table.shown
+    left = f"{more:,} more rows are in the files" if more > 0 else ""
+    lines = [left, explained(table), *legend(table, braces=False, fakes=False)]
     return found + Markup("").join(Markup('\n<p class="from">{}</p>').format(_visible(line)) for line in lines if line)
 
 

@@ -17,16 +17,11 @@ from reviewgauge.views.html import block_html
 SCRIPT = "report.js"
 
 
-def render_page(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> str:
-    """The page of `template` with `data`; its macros see `words` and the number formats.
-
-    `styles` are joined into the page's style element.
-    """
-    return "".join(page_pieces(template, styles, words, **data))
-
-
 def page_pieces(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> Iterator[str]:
-    """The same page in pieces: what the template goes through one by one is not held in memory."""
+    """The page of `template` with `data`, in pieces: what it goes through one by one is not held in memory.
+
+    Its macros see `words` and the number formats. `styles` are joined into the page's style element.
+    """
     environment = _environment()
     style = "\n".join(_asset(environment, name) for name in styles)
     script = _asset(environment, SCRIPT)
@@ -44,16 +39,9 @@ def document_page(document: Document, *, about: str = "") -> str:
     blocks = [block_html(block, f"s{at}") for at, block in enumerate(document.blocks, 1)]
     sections = [(f"s{at}", one.title) for at, one in enumerate(document.blocks, 1) if isinstance(one, Section)]
     lead = next((at for at, one in enumerate(document.blocks) if not isinstance(one, Text)), len(blocks))
-    return render_page(
-        "document.html.j2",
-        ["report.css", "document.css"],
-        {},
-        title=document.headline,
-        about=about,
-        lead=blocks[:lead],
-        blocks=blocks[lead:],
-        sections=sections,
-    )
+    shown = {"title": document.headline, "about": about, "sections": sections}
+    styles = ["report.css", "document.css"]
+    return "".join(page_pieces("document.html.j2", styles, {}, lead=blocks[:lead], blocks=blocks[lead:], **shown))
 
 
 @cache
@@ -68,13 +56,9 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals |= {
         "number": figures.number,
-        "signed": _signed,
-        "interval": figures.interval,
-        "p_value": figures.p_value,
         "percent": figures.percent,
         "label": figures.label,
         "short_hash": figures.short_hash,
-        "defined": figures.defined,
     }
     return environment
 
@@ -82,10 +66,6 @@ def _environment() -> jinja2.Environment:
 def _finalize(value: object) -> object:
     """Make hidden characters of a printed text visible, before it is escaped."""
     return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _signed(value: float | None, unit: str = "share") -> str:
-    return figures.signed(value, unit).replace("-", "−")
 
 
 def _asset(environment: jinja2.Environment, name: str) -> str:
