@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -120,13 +121,23 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
             dict.fromkeys(new.get(s, s) for own, new in zip(digests, renames, strict=True) for _, s, _ in own)
         ),
     )
-    return [
-        replace(
-            _of_metric(blank, name, loaded, measured, renames),
-            scores=_together([run.scores(name) for run in runs], renames),
+    found = []
+    for name, loaded in chosen.items():
+        scored = [
+            {system: new.get(system, system) for system in (own[name].systems if name in own else ())}
+            for own, new in zip(measured, renames, strict=True)
+        ]
+        seen = {system for own in scored for system in own.values()}
+        found.append(
+            replace(
+                blank,
+                metric=loaded,
+                scores=_together([run.scores(name) for run in runs], renames),
+                unscored=[system for system in blank.unscored if system not in seen],
+                systems_in=scored,
+            )
         )
-        for name, loaded in chosen.items()
-    ]
+    return found
 
 
 def _reviewed_by(entry: SystemEntry) -> ReviewedBy:
@@ -136,27 +147,6 @@ def _reviewed_by(entry: SystemEntry) -> ReviewedBy:
         return ReviewedBy(texts, mixed, load_recorded(Reviewer, entry.signature))
     except UserError:
         return ReviewedBy(texts, mixed)
-
-
-def _of_metric(
-    blank: ScoredRun,
-    name: str,
-    metric: Metric,
-    measured: Sequence[Mapping[str, _Measured]],
-    renames: Sequence[Mapping[str, str]],
-) -> ScoredRun:
-    """The part of `blank` that one metric measured."""
-    scored = [
-        {system: new.get(system, system) for system in (own[name].systems if name in own else ())}
-        for own, new in zip(measured, renames, strict=True)
-    ]
-    seen = {system for own in scored for system in own.values()}
-    return replace(
-        blank,
-        metric=metric,
-        unscored=[system for system in blank.unscored if system not in seen],
-        systems_in=scored,
-    )
 
 
 def _choose_metrics(
@@ -266,17 +256,14 @@ def rename_systems(systems: Sequence[Set[str]], paths: Sequence[str | Path]) -> 
     return result
 
 
-def _renamed(records: Sequence[T], names: Mapping[str, str]) -> Sequence[T]:
-    def renamed(record: T) -> T:
-        return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
-
-    return Lazy.of(records, renamed) if names else records
-
-
 def _together(parts: Sequence[Sequence[T]], renames: Sequence[Mapping[str, str]]) -> Sequence[T]:
     """The records of all runs, with the new names of their systems."""
-    renamed = [_renamed(part, names) for part, names in zip(parts, renames, strict=True)]
-    return chained(renamed)
+
+    def renamed(record: T, names: Mapping[str, str]) -> T:
+        return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
+
+    pairs = zip(parts, renames, strict=True)
+    return chained([Lazy.of(part, partial(renamed, names=names)) if names else part for part, names in pairs])
 
 
 def renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Iterable[Label]:
