@@ -225,16 +225,17 @@ def _of_metric(run: ScoredRun, name: str, manifest: BundleManifest) -> Iterator[
     known = {estimate.measure for system in board.systems for estimate in system.estimates}
     measures = tuple(dict.fromkeys(one for one in (metric.headline, *_BESIDE) if one in known))
     title = f"{measure_label(metric.headline)} ({spec}) on {run.dataset}"
-    yield leaderboard_table(TableEntry(kind="leaderboard", measures=measures), material, f"{name}.leaderboard", title)
+    yield leaderboard_table(
+        TableEntry(kind="leaderboard", name=f"{name}.leaderboard", title=title, measures=measures), material
+    )
     if sum(system.scored > 0 for system in board.systems) > 1:
-        yield comparisons_table(
-            TableEntry(kind="comparisons"), material, f"{name}.comparisons", f"Differences: {title}"
-        )
+        entry = TableEntry(kind="comparisons", name=f"{name}.comparisons", title=f"Differences: {title}")
+        yield comparisons_table(entry, material)
     facts = {"repo", *(f for case in run.cases for f in case.facts), *(f for score in run.scores for f in score.facets)}
     for fact in manifest.slices:
         if fact in facts:
-            entry = TableEntry(kind="slices", by=fact)
-            yield slices_table(entry, material, f"{name}.by-{_plain(fact)}", f"{title}, by {fact}")
+            own = f"{name}.by-{_plain(fact)}"
+            yield slices_table(TableEntry(kind="slices", by=fact, name=own, title=f"{title}, by {fact}"), material)
 
 
 def _validity(folder: Path, entry: RunEntry, manifest: BundleManifest, progress: Progress | None) -> Table:
@@ -247,7 +248,7 @@ def _validity(folder: Path, entry: RunEntry, manifest: BundleManifest, progress:
         result = validate(str(run), *metrics, out=out, report=False, seed=manifest.seed, progress=progress)
     assert result.report is not None  # nobody could stop it
     title = f"Metrics against people on {entry.dataset}"
-    return validity_table(TableEntry(kind="validity"), result.report, f"{entry.name}.validity", title)
+    return validity_table(TableEntry(kind="validity", name=f"{entry.name}.validity", title=title), result.report)
 
 
 def _plain(text: str) -> str:

@@ -30,7 +30,7 @@ def measure_label(measure: str) -> str:
     return LABELS.get(measure, measure.replace("_", " "))
 
 
-def leaderboard_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def leaderboard_table(entry: TableEntry, material: Material) -> Table:
     """Columns: the measures of each metric, then how many changes were scored with the first."""
     words = entry.metrics or ((entry.metric,) if entry.metric else ())
     metrics = [material.metric(word) for word in words] or [material.metrics[0]]
@@ -57,8 +57,6 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
         rows += [_over_all("mean", np.mean, rows), _over_all("variance", np.var, rows)]
     return study_table(
         entry,
-        name,
-        title,
         ("reviewer", *columns, "scored"),
         rows,
         plot=Plot(kind="forest", columns=(leading,)),
@@ -89,7 +87,7 @@ def _place(cell: Value, lower: bool) -> tuple[bool, float]:
     return value is None, 0.0 if value is None else value if lower else -value
 
 
-def comparisons_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def comparisons_table(entry: TableEntry, material: Material) -> Table:
     """The best reviewer against each other one: the difference, p, p corrected over all (Holm), what is detectable."""
     metric = material.metric(entry.metric)
     names = {c.system: c.name for c in material.chosen(entry) if c.system}
@@ -106,8 +104,6 @@ def comparisons_table(entry: TableEntry, material: Material, name: str, title: s
         rows.append([*(Value(text=text) for text in called), *(DASH if f.value is None else f for f in figures)])
     return study_table(
         entry,
-        name,
-        title,
         ("first", "second", "measure", "difference", "p", "p (Holm)", "detectable"),
         rows,
         names=3,
@@ -120,7 +116,7 @@ def comparisons_table(entry: TableEntry, material: Material, name: str, title: s
     )
 
 
-def attempts_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def attempts_table(entry: TableEntry, material: Material) -> Table:
     """Columns: the headline, its standard deviation if all attempts were made again, and where the variance lies."""
     metric = material.metric(entry.metric)
     board = by_system(material.board(metric).systems)
@@ -141,8 +137,6 @@ def attempts_table(entry: TableEntry, material: Material, name: str, title: str)
     heads = ("SD if repeated", "SD between attempts", "SD between changes", "share of attempts", "attempts")
     return study_table(
         entry,
-        name,
-        title,
         ("reviewer", measure_label(metric.headline), *heads),
         rows,
         provenance=material.provenance(metric),
@@ -153,7 +147,7 @@ def attempts_table(entry: TableEntry, material: Material, name: str, title: str)
     )
 
 
-def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def cost_table(entry: TableEntry, material: Material) -> Table:
     """Columns: dollars a review, the measure, calls and tokens a review, and whether on the frontier."""
     metric = material.metric(entry.metric)
     (measure,) = measures_of(material, metric, entry)
@@ -170,8 +164,6 @@ def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> 
     flags = _frontier([(row[1].value, row[2].value) for row in rows], measure in metric.lower_is_better)
     return study_table(
         entry,
-        name,
-        title,
         ("reviewer", "dollars a review", measure_label(measure), "calls", "tokens", "frontier"),
         [(*row, Value(text=flag)) for row, flag in zip(rows, flags, strict=True)],
         plot=Plot(kind="scatter", columns=(1, 2, 5)),

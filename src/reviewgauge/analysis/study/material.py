@@ -194,8 +194,6 @@ def measures_of(material: Material, metric: Metric, entry: TableEntry) -> list[s
 
 def study_table(
     entry: TableEntry,
-    name: str,
-    title: str,
     columns: Iterable[str],
     rows: Iterable[Iterable[Value]],
     *,
@@ -204,11 +202,11 @@ def study_table(
     plot: Plot | None = None,
     provenance: str = "",
 ) -> Table:
-    """A table of the study, whose first `names` columns name a row; without `plot` in its entry it has none."""
+    """The table of an entry, whose first `names` columns name a row; without `plot` in its entry it has none."""
     return Table(
-        name=name,
+        name=entry.label,
         kind=entry.kind,
-        title=title,
+        title=entry.title,
         columns=name_columns(columns, names),
         rows=tuple(map(tuple, rows)),
         notes=tuple(notes),

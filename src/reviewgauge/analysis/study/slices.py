@@ -44,7 +44,7 @@ MOST_AXES = 12  # of a radar chart
 Shape = tuple[list[str], list[list[Value]], int]  # columns, rows, how many columns name a row
 
 
-def slices_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def slices_table(entry: TableEntry, material: Material) -> Table:
     """Rows: the contenders, columns: the whole and the slices; or, with `rows = "slices"`, the other way round."""
     metric = material.metric(entry.metric)
     contenders = material.chosen(entry)
@@ -58,8 +58,6 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
     counts = ", ".join(f"{piece.value} {piece.n}" for piece in pieces)
     return study_table(
         entry,
-        name,
-        title,
         columns,
         rows,
         names=texts,
@@ -176,7 +174,7 @@ class _Draws:
         return Value(value=float(point[0]), low=low, high=high, n=n, unit=unit, fake=fake)
 
 
-def ablation_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def ablation_table(entry: TableEntry, material: Material) -> Table:
     """Rows: the values of the axis, for each measure; columns: the other axes, then mean and gain of each group."""
     metric = material.metric(entry.metric)
     cells, groups = _design(entry, material)
@@ -200,8 +198,6 @@ def ablation_table(entry: TableEntry, material: Material, name: str, title: str)
     shown, unit = ", ".join(map(measure_label, measures)), metric.units.get(measures[0], "share")
     return study_table(
         entry,
-        name,
-        title,
         (*(["measure"] if several else []), entry.axis, *columns, *heads),
         rows,
         names=2 if several else 1,

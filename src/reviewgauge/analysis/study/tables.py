@@ -26,12 +26,12 @@ from reviewgauge.analysis.study.leaderboard import (
     leaderboard_table,
     measure_label,
 )
-from reviewgauge.analysis.study.material import Contender, Material, measures_of, metric_named, study_table
+from reviewgauge.analysis.study.material import Material, measures_of, metric_named, study_table
 from reviewgauge.analysis.study.slices import ablation_table, slices_table
 from reviewgauge.analysis.study.validity import validity_table
+from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import RaterKind, SubjectKind
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.study import Trouble
 from reviewgauge.core.reports.validity import ValidityReport
@@ -46,7 +46,7 @@ Grades = Mapping[str, Mapping[str, Sequence[float]]]  # by system, by case
 # --- grades --------------------------------------------------------------------------------------------------------
 
 
-def distribution_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+def distribution_table(entry: TableEntry, material: Material) -> Table:
     """Columns: how many reviews have each grade, and their mean."""
     fakes: frozenset[str] = frozenset()
     if entry.dimension:
@@ -83,26 +83,18 @@ def distribution_table(entry: TableEntry, material: Material, name: str, title: 
         rows.append([Value(text=contender.name), *cells, reviews, mean])
     plot = Plot(kind="stacked", columns=tuple(range(1, 1 + len(heads)))) if heads else None
     columns = ("reviewer", *heads, "reviews", "mean")
-    return study_table(entry, name, title, columns, rows, plot=plot, provenance=provenance)
+    return study_table(entry, columns, rows, plot=plot, provenance=provenance)
 
 
 def _of_people(dimension: str, material: Material) -> Grades:
-    """What people said of the reviews in the study itself; of several raters the mean, equal words once."""
-    said = {
-        (one.subject.system or "", one.subject.case, one.subject.attempt or 1, float(one.value))
-        for one in material.labels
-        if one.dimension == dimension
-        and (one.subject.kind, one.rater_kind, one.round) == (SubjectKind.REVIEW, RaterKind.HUMAN, None)
-        and isinstance(one.value, int | float)
-    }
-    if not said:
+    """What people said of the reviews in the study itself; of several raters the mean."""
+    labels = [one for one in material.labels if one.dimension == dimension and one.round is None]
+    found, _ = human_values(labels, {})
+    if not found:
         raise UserError(f"nobody judged {dimension!r} on {material.name}", remedy="name a metric instead")
-    raters: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    for system, case, attempt, value in sorted(said):
-        raters[system, case, attempt].append(value)
     grades: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (system, case, _), values in raters.items():
-        grades[system][case].append(float(np.mean(values)))
+    for (case, system, _), value in sorted(found[0].of.items()):
+        grades[system][case].append(value)
     return grades
 
 
@@ -146,7 +138,7 @@ class _Measured(NamedTuple):
         return cls(sys.intern(score.case), sys.intern(score.system), score.attempt, score.fake, groups, unsure)
 
 
-def overlap_tables(entry: TableEntry, material: Material, name: str, title: str) -> Iterator[Table]:
+def overlap_tables(entry: TableEntry, material: Material) -> Iterator[Table]:
     """Two tables for all contenders, or for the attempts of each: which sets found how many, and how many found it."""
     metric = material.metric(entry.metric)
     measured = [_Measured.of(one, one.matching) for one in material.run(metric).scores if one.matching is not None]
@@ -158,25 +150,24 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
         notes.append("found: in at least one attempt")
     notes += [YES_OR_NO] if any(score.unsure for score in measured) else []
     notes += material.gaps(entry, metric)
-    overlap = _Overlap(material, metric, entry, any(score.fake for score in measured), notes)
+    fake = any(score.fake for score in measured)
     if entry.of == "reviewers":
         names = {c.system: c.name for c in chosen}
         named = [(score, names[score.system]) for score in measured if score.system in names]
-        yield from overlap.tables(name, title, named, list(dict.fromkeys(names.values())))
+        yield from _Overlap(material, metric, entry, fake, notes).tables(named, list(dict.fromkeys(names.values())))
         return
-    repeated = [c for c in chosen if len(_attempts(measured, c)) > 1]
+    attempts = [(c, sorted({one.attempt for one in measured if one.system == c.system})) for c in chosen]
+    repeated = [(c, numbers) for c, numbers in attempts if len(numbers) > 1]
     if not repeated:
-        why = "left out: no review was repeated (attempts = 5 repeats each)"
-        yield study_table(entry, name, title, ("found by",), (), notes=(why,))
-    for at, contender in enumerate(repeated, 1):
+        yield study_table(
+            entry, ("found by",), (), notes=("left out: no review was repeated (attempts = 5 repeats each)",)
+        )
+    for at, (contender, numbers) in enumerate(repeated, 1):
+        name = entry.label if len(repeated) == 1 else f"{entry.label}-{at}"
+        own = entry.model_copy(update={"name": name, "title": f"{entry.title}: {contender.name}"})
         named = [(score, f"attempt {score.attempt}") for score in measured if score.system == contender.system]
-        own = name if len(repeated) == 1 else f"{name}-{at}"
-        sets = [f"attempt {number}" for number in _attempts(measured, contender)]
-        yield from overlap.tables(own, f"{title}: {contender.name}", named, sets)
-
-
-def _attempts(scores: Sequence[_Measured], contender: Contender) -> list[int]:
-    return sorted({score.attempt for score in scores if score.system == contender.system})
+        sets = [f"attempt {number}" for number in numbers]
+        yield from _Overlap(material, metric, own, fake, notes).tables(named, sets)
 
 
 @dataclass(frozen=True)
@@ -187,13 +178,12 @@ class _Overlap:
     fake: bool
     notes: Sequence[str]
 
-    def tables(
-        self, name: str, title: str, scores: Sequence[tuple[_Measured, str]], sets: Sequence[str]
-    ) -> Iterator[Table]:
+    def tables(self, scores: Sequence[tuple[_Measured, str]], sets: Sequence[str]) -> Iterator[Table]:
         """Which sets found how many, and how many found each, on the changes that all of `sets` were scored on.
 
         Who failed on a change did not miss its findings.
         """
+        entry = self.entry
         present: dict[str, set[str]] = defaultdict(set)
         for score, who in scores:
             present[score.case].add(who)
@@ -206,15 +196,13 @@ class _Overlap:
         where = f"{len(common)} changes" if len(common) == len(present) else some
         if not found:
             why = (f"left out: {where} have no findings", *self.notes)
-            yield study_table(self.entry, name, title, ("found by",), (), notes=why)
+            yield study_table(entry, ("found by",), (), notes=why)
             return
         combos = Counter(tuple(one for one in sets if one in members) for members in found.values())
         order = sorted(combos, key=lambda combo: (not combo, -combos[combo], [sets.index(one) for one in combo]))
         provenance = self.material.provenance(self.metric)
         by_set = study_table(
-            self.entry,
-            name,
-            title,
+            entry,
             ("found by", "findings", "share"),
             [self._row(JOIN.join(combo) or NOBODY, found, set(combo).__eq__) for combo in order],
             plot=Plot(kind="upset", columns=(1,)) if len(sets) > 1 else None,
@@ -225,12 +213,11 @@ class _Overlap:
             ),
         )
         yield by_set.model_copy(update={"shown": 20})
-        what = "attempts" if self.entry.of == "attempts" else "reviewers"
+        what = "attempts" if entry.of == "attempts" else "reviewers"
+        title = f"{entry.title}: how many {what} found a finding"
         sizes = [self._row(str(size), found, lambda own, k=size: len(own) == k) for size in range(len(sets) + 1)]  # type: ignore[misc]
         yield study_table(
-            self.entry,
-            f"{name}{TIMES}",
-            f"{title}: how many {what} found a finding",
+            entry.model_copy(update={"name": f"{entry.label}{TIMES}", "title": title}),
             (what, "findings", "share"),
             sizes,
             provenance=provenance,
@@ -247,8 +234,7 @@ class _Overlap:
         return [Value(text=text), count, self.material.ratio_of(sums, fake=self.fake)]
 
 
-Builder = Callable[[TableEntry, Material, str, str], Table]
-_BUILDERS: Mapping[str, Builder] = {
+_BUILDERS: Mapping[str, Callable[[TableEntry, Material], Table]] = {
     "leaderboard": leaderboard_table,
     "comparisons": comparisons_table,
     "ablation": ablation_table,
@@ -326,12 +312,13 @@ def study_tables(
                 name for name in there if all(metric_named(materials[name].metrics, word) for word in words)
             ] or there
         for name in there:
-            several, title = len(there) > 1, entry.title or entry.kind
-            called = f"{entry.label}-{name}" if several else entry.label
-            title = f"{title} ({name})" if several else title
+            called, title = entry.label, entry.title or entry.kind
+            if len(there) > 1:
+                called, title = f"{called}-{name}", f"{title} ({name})"
+            own = entry.model_copy(update={"name": called, "title": title})
             try:
-                for table in _made(entry, materials[name], reports.get(name), called, title):
-                    beside = entry.published if _stands_in(entry, table, called) else None
+                for table in _made(own, materials[name], reports.get(name)):
+                    beside = entry.published if _stands_in(own, table) else None
                     other = materials[name].dataset if elsewhere else ""
                     tables.append(with_published(table, beside, elsewhere=other))
             except UserError as error:
@@ -339,19 +326,17 @@ def study_tables(
     return tables, troubles
 
 
-def _stands_in(entry: TableEntry, table: Table, name: str) -> bool:
+def _stands_in(entry: TableEntry, table: Table) -> bool:
     """Whether the published values of an entry are this table's: of an overlap, rows that are numbers count finders."""
     if entry.kind != "overlap" or entry.published is None:
-        return table.name == name
+        return table.name == entry.name
     rows = entry.published.values
     return table.name.endswith(TIMES) == bool(rows and all(row.isdecimal() for row in rows))
 
 
-def _made(
-    entry: TableEntry, material: Material, report: ValidityReport | None, name: str, title: str
-) -> Iterable[Table]:
+def _made(entry: TableEntry, material: Material, report: ValidityReport | None) -> Iterable[Table]:
     if entry.kind == "validity":
-        return [] if report is None else [validity_table(entry, report, name, title)]
+        return [] if report is None else [validity_table(entry, report)]
     if entry.kind == "overlap":
-        return overlap_tables(entry, material, name, title)
-    return [_BUILDERS[entry.kind](entry, material, name, title)]
+        return overlap_tables(entry, material)
+    return [_BUILDERS[entry.kind](entry, material)]

@@ -13,7 +13,7 @@ from reviewgauge.core.study import TableEntry
 FIXED = "no interval of systems where every resample orders them alike: so few tell nothing of other systems"
 
 
-def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: str) -> Table:
+def validity_table(entry: TableEntry, report: ValidityReport) -> Table:
     """Rows: a metric's measure and a dimension; columns: Spearman and Kendall over reviews and over systems."""
     wanted = entry.dimensions or ((entry.dimension,) if entry.dimension else ())
     found = [m for m in report.metrics if not wanted or m.dimension in wanted]
@@ -21,15 +21,13 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
         known = ", ".join(dict.fromkeys(m.dimension for m in report.metrics))
         raise UserError(f"nobody judged {', '.join(wanted)}", remedy=f"there is: {known}")
     if entry.of == "grades":
-        return _grades_table(entry, report, name, title, found)
+        return _grades_table(entry, report, found)
     several = len({m.dimension for m in found}) > 1
     rows = [row for m in found for row in _rows(m, several)]
     fixed = any(_is_fixed(figure) for m in found if m.ranking for figure in (m.ranking.spearman, m.ranking.kendall))
     columns = ("Spearman", "Kendall", "Spearman of systems", "Kendall of systems")
     return study_table(
         entry,
-        name,
-        title,
         ("metric", *(["dimension"] if several else []), *columns),
         rows,
         names=2 if several else 1,
@@ -39,9 +37,7 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
     )
 
 
-def _grades_table(
-    entry: TableEntry, report: ValidityReport, name: str, title: str, found: Sequence[MetricValidity]
-) -> Table:
+def _grades_table(entry: TableEntry, report: ValidityReport, found: Sequence[MetricValidity]) -> Table:
     """Rows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
     cells = {(cell.first, cell.second, m.label): (cell, m.fake) for m in found if not m.baseline for cell in m.ks}
     grades = sorted({grade for first, second, _ in cells for grade in (first, second)})
@@ -61,8 +57,6 @@ def _grades_table(
             rows.append(row)
     return study_table(
         entry,
-        name,
-        title,
         ("grade", "metric", *(f"{grade:g}" for grade in grades[1:])),
         rows,
         names=2,
