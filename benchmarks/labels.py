@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from offline.logistic_fit import Array, Flags, Logistic, fit_logistic, sigmoid
 
+from reviewgauge.core.shares import wilson
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.stages.history.labels import LabelFeatures
-from reviewgauge.stages.sampling.shares import wilson
 
 TABLE = Path(__file__).with_name("labels.csv")
 CHECK = ("5", "6")

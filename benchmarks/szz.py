@@ -25,10 +25,10 @@ from pathlib import Path
 from szz_histories import EVENTS, Bug, History
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.shares import wilson
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
-from reviewgauge.stages.sampling.shares import wilson
 
 VARIANTS = {
     "basic": SzzSettings("basic"),

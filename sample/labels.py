@@ -19,8 +19,8 @@ from typing import Protocol
 from reviewgauge.api.build import build as build_benchmark
 from reviewgauge.api.demo import SETTINGS
 from reviewgauge.core.records import Case, Comment, Span
+from reviewgauge.core.shares import wilson
 from reviewgauge.datasets.jsonl import Jsonl
-from reviewgauge.stages.sampling.shares import wilson
 
 BUILDER = Path(__file__).with_name("build.py")
 NOWHERE = "not known"

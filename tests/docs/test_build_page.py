@@ -13,13 +13,13 @@ import pytest
 from documented import run, steady
 from recorded_forge import TOKEN, serve
 from reviewgauge.core.building import Decision
+from reviewgauge.core.shares import margin, wilson
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.reading import read_archive
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.sampling.audit import audit_stage
 from reviewgauge.stages.sampling.audit_table import COLUMNS
-from reviewgauge.stages.sampling.shares import margin, wilson
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "build.md").read_text(encoding="utf-8")
 

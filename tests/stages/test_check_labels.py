@@ -17,7 +17,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.records import Case, Tier
 from reviewgauge.core.reports.build_card import BuildCard
-from reviewgauge.stages.sampling.shares import wilson
+from reviewgauge.core.shares import wilson
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item\n    return amount\n"
 RATE = "def tax(amount):\n    return amount * {}\n"

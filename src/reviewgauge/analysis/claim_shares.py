@@ -21,7 +21,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.records import Case, Claim
 from reviewgauge.core.reports.agreement import ClaimShare, ClaimShares
-from reviewgauge.stages.sampling.shares import wilson
+from reviewgauge.core.shares import wilson
 
 MOST_VALUES = 50  # of a dimension
 

@@ -19,10 +19,10 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Comment, Origin, Tier, findings
 from reviewgauge.core.results import Drop
+from reviewgauge.core.shares import wilson
 from reviewgauge.stages.pull_requests.candidates import sort_findings
 from reviewgauge.stages.sampling.audit import NOBODY, Checked, Drawn, checked, decision_id, draw, write_drawn
 from reviewgauge.stages.sampling.audit_table import AUDIT, Marks, read_marks, read_table
-from reviewgauge.stages.sampling.shares import wilson
 
 SHEET = f"{AUDIT}/labels.csv"
 LABEL, CLEAN = "label", "clean"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.shares import margin, wilson
 from reviewgauge.stages.sampling.audit import audit_stage, decision_id, draw, table_path
 from reviewgauge.stages.sampling.audit_table import LONGEST, read_marks, read_table
-from reviewgauge.stages.sampling.shares import margin, wilson
 
 BY = "drop_low_value"
 

@@ -23,7 +23,7 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
-from reviewgauge.stages.sampling.shares import wilson
+from reviewgauge.core.shares import wilson
 
 Ends = tuple[float | None, float | None]
 

@@ -26,7 +26,7 @@ from reviewgauge.analysis.stats.classification import auc_of
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.judge_check import JudgeAgreement
-from reviewgauge.stages.sampling.shares import wilson
+from reviewgauge.core.shares import wilson
 
 FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
 NO_GRADES = "its measures are not grades on the people's scale; reviewgauge validate --fit can map them to grades"

@@ -34,7 +34,7 @@ from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Resamples
 from reviewgauge.core.records import Comment
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
-from reviewgauge.stages.sampling.shares import wilson
+from reviewgauge.core.shares import wilson
 
 ASKED_PER_ATTACK = 6  # each attack gets a sixth of the questions, to bound the cost
 FEWEST_PER_ATTACK = 2

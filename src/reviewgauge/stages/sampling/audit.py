@@ -21,6 +21,7 @@ from typing import NamedTuple
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.shares import margin, wilson
 from reviewgauge.stages.sampling.audit_table import (
     AUDIT,
     CONSENSUS,
@@ -31,7 +32,6 @@ from reviewgauge.stages.sampling.audit_table import (
     read_table,
     write_table,
 )
-from reviewgauge.stages.sampling.shares import margin, wilson
 
 NOBODY = "Nobody has checked one yet: write y or n into its column correct and build again."
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not

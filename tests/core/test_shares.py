@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from reviewgauge.stages.sampling.shares import margin, wilson
+from reviewgauge.core.shares import margin, wilson
 
 
 @pytest.mark.parametrize(
