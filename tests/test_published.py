@@ -17,10 +17,10 @@ from reviewgauge.analysis.raters import AgreementSettings as Agreement
 from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
-from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.calibration import out_of_fold
 from reviewgauge.analysis.validity.report import opposite_ends
 from reviewgauge.analysis.validity.sample import RowSample, join, ranking, sweeps
+from reviewgauge.analysis.validity.scored import baselines
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.agreement import ClaimShares

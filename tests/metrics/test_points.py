@@ -15,7 +15,7 @@ from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
 from reviewgauge.core.results import CommentState
 from reviewgauge.core.specs import load, signature
-from reviewgauge.judges.classes.change_types import TYPES, change_type
+from reviewgauge.judges.classes.classes import TYPES, change_type
 from reviewgauge.metrics.matching.asking_points import (
     Ballot,
     Point,

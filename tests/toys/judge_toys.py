@@ -13,8 +13,8 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Instrument
 from reviewgauge.analysis.judge_check.questions import Item, QuestionSet, pair_questions
-from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.bootstrap import Resamples
+from reviewgauge.analysis.validity.human_values import JudgedReviews
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Judge, Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review

@@ -11,15 +11,13 @@ from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.judge_check.report import JudgeOptions
-from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.bootstrap import Resamples
 from reviewgauge.analysis.threshold import fit_threshold, gather
-from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.combination import fit_combination
-from reviewgauge.analysis.validity.human_values import HumanValues, human_values
+from reviewgauge.analysis.validity.human_values import HumanValues, JudgedReviews, human_values
 from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.analysis.validity.scored import Scored, baselines
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.api.validation_data import (
     JudgedData,

@@ -21,7 +21,7 @@ from reviewgauge.analysis.judge_check.questions import (
     verdict_questions,
 )
 from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge
-from reviewgauge.analysis.judged import NO_LABELS, JudgedReviews
+from reviewgauge.analysis.validity.human_values import NO_LABELS, JudgedReviews
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_unnamed

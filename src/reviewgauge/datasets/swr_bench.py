@@ -26,7 +26,7 @@ from reviewgauge.datasets.files.local_files import (
     moment,
     text_of,
 )
-from reviewgauge.judges.classes.change_types import TYPES, change_type
+from reviewgauge.judges.classes.classes import TYPES, change_type
 from reviewgauge.repo.diff.anchors import anchor
 
 REMEDY = "take swr_datasets_*.jsonl from the authors' repository and give the folder with --from"

@@ -22,8 +22,7 @@ from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.progress import WorkTally, WorkTotals
-from reviewgauge.judges.classes.change_types import TYPES, change_type
-from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
+from reviewgauge.judges.classes.classes import NO_HUNK, TYPES, Classifier, Decision, Question, change_type
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.chat.client import track_usage
 

@@ -15,12 +15,12 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.judges.pairs.asking import Asking, Cell, Compared, ModelJudge, Table, judge_of, judge_some
-from reviewgauge.judges.panel import pins_of, vote_of
+from reviewgauge.judges.pairs.asking import Cell, Compared, ModelJudge, Table, judge_of, judge_some
+from reviewgauge.judges.panel import Several, vote_of
 
 
 @dataclass(frozen=True)
-class Cascade(Asking):
+class Cascade(Several):
     """`first` decides outside its unsure band, `then` inside it, and where its location rule needs no question.
 
     The band is the first judge's own: `lexical(low=.05, high=.95)` widens it. Without a verdict of `then`, the
@@ -35,52 +35,32 @@ class Cascade(Asking):
     def __post_init__(self) -> None:
         if not self.then:
             raise ValueError("a second judge is required, such as then='openai:gpt-5'")
-        if self.judges[0].models:
+        if self.members[0].models:
             raise ValueError(f"first={self.first!r} asks a model itself; the first judge must be an offline one")
 
     @property
-    def judges(self) -> tuple[Judge, Judge]:
+    def members(self) -> tuple[Judge, Judge]:
         """Both judges."""
         return judge_of(self.first), judge_of(self.then)
 
     @property
-    def estimate(self) -> str:  # type: ignore[override]
-        """The first judge's label, since it decides most pairs."""
-        first, then = self.judges
-        return first.estimate if not first.estimate or then.estimate else f"in part {first.estimate}"
-
-    @property
-    def reads_labels(self) -> bool:  # type: ignore[override]
-        """Whether one of the judges reads labels."""
-        return any(judge.reads_labels for judge in self.judges)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models that may be asked."""
-        return self.judges[1].models
-
-    @property
     def threshold(self) -> float:
         """The second judge's, since it decides last."""
-        return self.judges[1].threshold
+        return self.members[1].threshold
 
     @property
     def sure(self) -> float:
         """The second judge's: the first decides only what it is sure of."""
-        return self.judges[1].sure
+        return self.members[1].sure
 
     @property
     def penalty(self) -> float:
         """The first judge's."""
-        return self.judges[0].penalty
-
-    def pins(self) -> Mapping[str, str]:
-        """The pins of each judge, and its whole spec."""
-        return pins_of(self.judges)
+        return self.members[0].penalty
 
     def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> Mapping[Cell, Verdict | None]:
         """The verdicts on some pairs."""
-        first, then = self.judges
+        first, then = self.members
         found = dict(judge_some(first, compared, cells))
         if isinstance(then, ModelJudge):
             for c, r in cells:
@@ -94,18 +74,18 @@ class Cascade(Asking):
 
     def _with_history(self, before: Verdict | None, verdict: Verdict) -> Verdict:
         """The second judge's verdict; its first vote is the first judge's."""
-        first, then = self.judges
+        first, then = self.members
         history = Verdict(probability=0.5, reason="nothing to say") if before is None else before
         votes = verdict.votes or (vote_of(then, verdict),)
         return verdict.model_copy(update={"votes": (vote_of(first, history), *votes)})
 
     def was_asked(self, verdict: Verdict) -> bool:
         """Whether the second judge was asked."""
-        return len(verdict.votes) > 1 and verdict.votes[0].rater == short_spec(self.judges[0])
+        return len(verdict.votes) > 1 and verdict.votes[0].rater == short_spec(self.members[0])
 
     def refine(self, case: Case, tables: Mapping[str, Table], reviews: Mapping[str, Review]) -> Mapping[str, Table]:
         """Refine, by the first judge, the pairs that the second judge did not decide."""
-        after = self.judges[0].refine(case, tables, reviews)
+        after = self.members[0].refine(case, tables, reviews)
         return {
             system: [
                 [old if old is not None and self.was_asked(old) else new for old, new in zip(row, fresh, strict=True)]

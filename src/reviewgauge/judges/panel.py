@@ -5,6 +5,7 @@ Source: panels of judges from several families, Verga et al. 2024, arXiv:2404.18
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -25,9 +26,44 @@ from reviewgauge.judges.pairs.asking import (
     judge_some,
 )
 
+IN_PART = "in part "  # before the label of an estimate
+
+
+class Several(Asking):
+    """A judge made of others."""
+
+    @property
+    @abstractmethod
+    def members(self) -> Sequence[Judge]:
+        """The judges."""
+
+    @property
+    def estimate(self) -> str:  # type: ignore[override]
+        """The label of the offline judges in it."""
+        found = dict.fromkeys(judge.estimate.removeprefix(IN_PART) for judge in self.members if judge.estimate)
+        return f"{IN_PART if found and self.models else ''}{', '.join(found)}"
+
+    @property
+    def reads_labels(self) -> bool:  # type: ignore[override]
+        """Whether one of the judges reads labels."""
+        return any(judge.reads_labels for judge in self.members)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All models that are asked."""
+        return tuple(dict.fromkeys(model for judge in self.members for model in judge.models))
+
+    def pins(self) -> Mapping[str, str]:
+        """The pins of each judge, and its whole spec, under its number."""
+        return {
+            f"judge {n}{f', {name}' if name else ''}": value
+            for n, judge in enumerate(self.members, start=1)
+            for name, value in {"": signature(judge), **judge.pins()}.items()
+        }
+
 
 @dataclass(frozen=True)
-class Panel(Asking):
+class Panel(Several):
     """Each judge has one vote, and every vote is kept. `agree`: see docs/reference/judges.md.
 
     A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
@@ -53,22 +89,6 @@ class Panel(Asking):
         return [judge_of(spec) for spec in self.judges]
 
     @property
-    def estimate(self) -> str:  # type: ignore[override]
-        """The label of the offline judges in it."""
-        found = dict.fromkeys(judge.estimate for judge in self.members if judge.estimate)
-        return f"in part {', '.join(found)}" if found and self.models else ", ".join(found)
-
-    @property
-    def reads_labels(self) -> bool:  # type: ignore[override]
-        """Whether one of the judges reads labels."""
-        return any(judge.reads_labels for judge in self.members)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """All models that are asked."""
-        return tuple(dict.fromkeys(model for judge in self.members for model in judge.models))
-
-    @property
     def sure(self) -> float:
         """Judges that decide by themselves are sure of a yes; with an offline judge among them, as sure as it must be.
 
@@ -76,10 +96,6 @@ class Panel(Asking):
         """
         offline = [judge.sure for judge in self.members if judge.estimate]
         return max(offline, default=self.threshold)
-
-    def pins(self) -> Mapping[str, str]:
-        """The pins of each judge, and its whole spec."""
-        return pins_of(self.members)
 
     def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> Mapping[Cell, Verdict | None]:
         """The verdicts on some pairs."""
@@ -114,12 +130,3 @@ def vote_of(judge: Judge, verdict: Verdict) -> Vote:
     same = verdict.same if verdict.same is not None else verdict.probability >= judge.threshold
     sure = verdict.probability if same else 1.0 - verdict.probability
     return Vote(rater=short_spec(judge), value=same, confidence=sure, reason=verdict.reason)
-
-
-def pins_of(judges: Sequence[Judge]) -> dict[str, str]:
-    """The pins of several judges under their numbers."""
-    return {
-        f"judge {n}{f', {name}' if name else ''}": value
-        for n, judge in enumerate(judges, start=1)
-        for name, value in {"": signature(judge), **judge.pins()}.items()
-    }

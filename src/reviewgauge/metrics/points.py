@@ -27,7 +27,7 @@ from reviewgauge.core.results import (
     Vote,
 )
 from reviewgauge.core.trust import ModelName
-from reviewgauge.judges.classes.change_types import TYPES, change_type, functional
+from reviewgauge.judges.classes.classes import TYPES, change_type, functional
 from reviewgauge.metrics.matching import policies
 from reviewgauge.metrics.matching.asking_points import (
     LEAST,

@@ -17,7 +17,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Word
-from reviewgauge.judges.classes.change_types import TYPES, change_type, functional
+from reviewgauge.judges.classes.classes import TYPES, change_type, functional
 
 UNTYPED = "(no type)"
 

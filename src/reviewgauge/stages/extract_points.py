@@ -20,7 +20,7 @@ from reviewgauge.core.history import Revision
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Change, Comment, Location, Origin, Resolution, Side
 from reviewgauge.core.trust import ModelName
-from reviewgauge.judges.classes.change_types import TYPES
+from reviewgauge.judges.classes.classes import TYPES
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.records import answer_schema
 from reviewgauge.repo.diff.anchors import anchor

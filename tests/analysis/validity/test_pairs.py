@@ -7,10 +7,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, study
-from reviewgauge.analysis.validity.baselines import length_baseline
 from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.sample import join
-from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.analysis.validity.scored import Scored, length_baseline
 from reviewgauge.core.reports.validity import ValidityReport
 
 

@@ -10,11 +10,10 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, Study, label, study
-from reviewgauge.analysis.validity.baselines import LENGTH, length_baseline
 from reviewgauge.analysis.validity.human_values import HumanValues
 from reviewgauge.analysis.validity.report import LESS_IS_BETTER, Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.analysis.validity.scored import LENGTH, Scored, length_baseline
 from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.protocols import Metric

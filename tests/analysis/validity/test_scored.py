@@ -8,10 +8,9 @@ from typing import ClassVar
 import pytest
 
 from judged_toys import Shared, case, study
-from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.analysis.validity.scored import Scored, baselines
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
 from reviewgauge.core.results import Outcome, Score

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind, Vote
-from reviewgauge.judges.classes.change_types import TYPES
-from reviewgauge.judges.classes.classes import NO_HUNK, QUESTIONS, Classifier, PromptKind, What, decided, read_class
+from reviewgauge.judges.classes.classes import (
+    NO_HUNK,
+    QUESTIONS,
+    TYPES,
+    Classifier,
+    PromptKind,
+    What,
+    decided,
+    read_class,
+)
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call, Role

@@ -24,8 +24,7 @@ from reviewgauge.core.records import Case, Tier
 from reviewgauge.core.results import NOT_STATED, Matching, Score
 from reviewgauge.engine.classify import FAKE
 from reviewgauge.engine.run.scored_run import ScoredRun
-from reviewgauge.judges.classes.change_types import TYPES, change_type
-from reviewgauge.judges.classes.classes import QUESTIONS
+from reviewgauge.judges.classes.classes import QUESTIONS, TYPES, change_type
 from reviewgauge.metrics.matching.counts import Facet, both_parts, comment_parts, finding_parts
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prices import open_prices

@@ -66,7 +66,7 @@ def is_one(trial: Trial, name: str, measure: str) -> ProbeCheck:
 
 def _out_of(trial: Trial, measure: str) -> str:
     part, whole = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(measure, ("", ""))
-    sums = _sums(trial)
+    sums = trial.parts
     return f" ({sums[part]:,.0f} of {sums[whole]:,.0f})" if part in sums and whole in sums else ""
 
 
@@ -187,7 +187,7 @@ def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
             if value > start + EPSILON:
                 bad.append((answer, f"{measure} rises from {shown(start)} to {shown(value)}"))
                 break
-    lower, upper = (strict(_sums(trial)) for trial in (spam, once))
+    lower, upper = (strict(trial.parts) for trial in (spam, once))
     if all(math.isnan(value) for value in (*lower.values(), *upper.values())):
         return untried(name, expected, "precision and F1 are undefined on this data")
     holds = all(not lower[r] > upper[r] + EPSILON for r in lower)
@@ -208,11 +208,6 @@ def strict(parts: Parts) -> dict[str, float]:
     recall = parts["hit"] / parts["references"] if parts["references"] else math.nan
     both = precision + recall
     return {"precision": precision, "f1": 0.0 if both == 0 else 2 * precision * recall / both}
-
-
-def _sums(trial: Trial) -> Parts:
-    names = {name for answer in trial.answers for name in answer.measured.parts}
-    return {name: sum(answer.measured.parts.get(name, 0.0) for answer in trial.answers) for name in names}
 
 
 def below(name: str, lower: Trial, upper: Trial, measures: Sequence[str], share: float = 1.0) -> ProbeCheck:

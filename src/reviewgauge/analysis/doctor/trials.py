@@ -14,7 +14,7 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Numbers, measures_of_totals
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.results import Failure
+from reviewgauge.core.results import Failure, Parts
 from reviewgauge.engine.measure import ScoreJob, measure
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.models.chat.client import current_client
@@ -67,34 +67,24 @@ class Trial:
         return [(case, review, found) for (case, review), found in pairs if isinstance(found, Failure)]
 
     @cached_property
-    def _totals(self) -> tuple[list[str], Numbers]:
+    def parts(self) -> Parts:
+        """The parts of all measured items, summed."""
         names = sorted({name for answer in self.answers for name in answer.measured.parts})
-        rows = [[answer.measured.parts.get(name, 0.0) for name in names] for answer in self.answers]
-        return names, np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+        return {name: sum(answer.measured.parts.get(name, 0.0) for answer in self.answers) for name in names}
 
     @cached_property
-    def measures(self) -> Mapping[str, float]:
-        """Each measure over all measured items, NaN where undefined; empty without measured items."""
-        names, rows = self._totals
-        if not len(rows):
-            return {}
-        totals = np.append(rows.sum(axis=0), len(rows))[None]
-        return {name: float(values[0]) for name, values in measures_of_totals(self.metric, names, totals).items()}
-
-    @cached_property
-    def _by_case(self) -> Mapping[str, Sequence[float]]:
-        names, rows = self._totals
-        if not len(rows):
-            return {}
-        totals = np.column_stack([rows, np.ones(len(rows))])
-        return {name: values.tolist() for name, values in measures_of_totals(self.metric, names, totals).items()}
+    def measures(self) -> Mapping[str, Numbers]:
+        """Each measure over all measured items, then of each alone, NaN where undefined; empty without such items."""
+        rows = [[*(one.measured.parts.get(name, 0.0) for name in self.parts), 1.0] for one in self.answers]
+        totals = [[*self.parts.values(), float(len(rows))], *rows]
+        return measures_of_totals(self.metric, list(self.parts), np.array(totals)) if rows else {}
 
     def of_cases(self, measure: str) -> Iterator[tuple[TrialResult, float]]:
         """One measure of each measured item alone, NaN where undefined; empty for an unknown measure."""
-        if measure in self._by_case:
-            yield from zip(self.answers, self._by_case[measure], strict=True)
+        if measure in self.measures:
+            yield from zip(self.answers, self.measures[measure][1:].tolist(), strict=True)
 
     def value(self, measure: str) -> float | None:
         """A measure over all items; None where undefined or unknown."""
-        found = self.measures.get(measure)
-        return None if found is None or math.isnan(found) else found
+        found = float(self.measures[measure][0]) if measure in self.measures else math.nan
+        return None if math.isnan(found) else found

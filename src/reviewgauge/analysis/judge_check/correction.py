@@ -26,9 +26,9 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, assign_yeses
 from reviewgauge.analysis.judge_check.questions import PairVerdicts, pair_verdicts
-from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL
+from reviewgauge.analysis.validity.human_values import JudgedReviews
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Review

@@ -15,8 +15,7 @@ from itertools import zip_longest
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Instrument
-from reviewgauge.analysis.judged import JudgedReviews
-from reviewgauge.analysis.validity.human_values import Key
+from reviewgauge.analysis.validity.human_values import JudgedReviews, Key
 from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind

@@ -19,12 +19,11 @@ from scipy.stats import rankdata
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.analysis.stats.folds import grouped_folds
-from reviewgauge.analysis.validity.baselines import length_baseline
 from reviewgauge.analysis.validity.calibration import fit_ordinal
 from reviewgauge.analysis.validity.human_values import HumanValues, Key, on_steps
 from reviewgauge.analysis.validity.report import Validator, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.analysis.validity.scored import Scored, measured_alone
+from reviewgauge.analysis.validity.scored import Scored, length_baseline, measured_alone
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress

@@ -1,6 +1,7 @@
 """Human values of reviews, from people's labels: one value a review and dimension, and a count of unused labels.
 
-The value is the mean of the independent raters' labels, or the consensus label where there is no other.
+The value is the mean of the independent raters' labels, or the consensus label where there is no other. Metrics, judges
+and thresholds are validated on recorded reviews with such values.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import NamedTuple
 
@@ -18,7 +19,9 @@ from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
+from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.validity import LabelSummary, ReferencePoint
+from reviewgauge.core.results import Outcome
 
 MOST_GRADES = 12  # distinct human values up to which they are grades
 OTHER_ROUNDS = "labels of other rounds"
@@ -185,3 +188,42 @@ def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
     if scale.step > 0:
         grades = scale.low + np.floor((human - scale.low) / scale.step + 0.5) * scale.step
     return grades if np.unique(grades).size <= MOST_GRADES else None
+
+
+NO_LABELS = "--labels FILE.csv with judgements of your own, or graded_reviews or crscore_study"
+
+
+@dataclass(frozen=True)
+class JudgedReviews:
+    """The reviews of a data set or a run, the labels that count, and their scales.
+
+    `people` are the systems that are not tools. `own_labels`: the labels came with the data, not from a file.
+    """
+
+    name: str
+    cases: Sequence[Case]
+    reviews: Sequence[Review]
+    labels: Sequence[Label]
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    people: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    own_labels: bool = True
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The reviews as outcomes."""
+        return [Outcome(case=one.case, system=one.system, attempt=one.attempt, review=one) for one in self.reviews]
+
+    def humans(
+        self, dimensions: Sequence[str] = (), of_round: str | None = None
+    ) -> tuple[list[HumanValues], tuple[str, ...]]:
+        """(people's values in these dimensions, or in all; notes on other labels). Raises UserError where none is."""
+        found, notes = human_values(self.labels, self.scales, of_round=of_round)
+        known = ", ".join(one.dimension for one in found)
+        if missing := [name for name in dimensions if name not in [one.dimension for one in found]]:
+            raise UserError(f"nobody judged {missing[0]!r}", remedy=f"there are: {known}" if known else NO_LABELS)
+        if not found and of_round is not None:
+            raise UserError(f"there are no human labels on reviews in the round {of_round!r}")
+        if not found:
+            raise UserError(notes[-1] if notes else "there are no human labels on reviews", remedy=NO_LABELS)
+        return [one for one in found if not dimensions or one.dimension in dimensions], tuple(notes)

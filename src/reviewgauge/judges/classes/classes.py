@@ -3,11 +3,15 @@
 Sources: AACR-Bench (arXiv:2601.19494) prints the prompts for its nine problem domains (Figure 5) and its four issue
 categories (Figure 20). SWR-Bench's types (arXiv:2509.01494, Table I) and the context that a finding needs (AACR-Bench's
 diff, file and repository level) are asked in our own words: the papers print no prompt for them.
+
+SWR-Bench speaks of 11 types where it defines them (two groups of leaves), and of 13 where it asks a model: E.1 and E.3
+among them. All are read; a type is reported as it was given.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +23,6 @@ from pydantic import JsonValue
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed, FailureKind, Vote
-from reviewgauge.judges.classes.change_types import TYPES, listing
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import choice, one_answer
 from reviewgauge.models.chat.ask import ask_for_each
@@ -31,6 +34,57 @@ What = Literal["category", "domain", "type", "context"]
 PromptKind = Literal["published", "fenced", "own"]
 NO_HUNK = "(not at hand)"
 MOST_VOTES = 99
+
+
+class ChangeType(NamedTuple):
+    """A type's name and what it covers, in the words of Table I."""
+
+    name: str
+    covers: str
+
+
+TYPES: Mapping[str, ChangeType] = {
+    "E.1": ChangeType("Documentation", "Modifying in-code information for better human understanding."),
+    "E.1.1": ChangeType("Textual", "Changing textual code elements (comments, names)."),
+    "E.1.2": ChangeType("Language Supported", "Using language features for documentation purposes."),
+    "E.2": ChangeType("Visual Representation", "Modifying code layout for better style and readability."),
+    "E.3": ChangeType("Structure", "Altering the project's organization or architecture."),
+    "E.3.1": ChangeType("Organization", "Reorganizing code by moving or removing parts."),
+    "E.3.2": ChangeType(
+        "Solution Approach", "Altering implementation methods or adding maintainability elements (e.g., tests)."
+    ),
+    "F.1": ChangeType("Interface", "Modifying interactions between codebase parts."),
+    "F.2": ChangeType("Logic", "Changing the code's logical operations or algorithms."),
+    "F.3": ChangeType("Resource", "Altering how variables or resources are managed."),
+    "F.4": ChangeType("Check", "Modifying checks for unhandled states/conditions."),
+    "F.5": ChangeType("Support", "Adjusting interactions with external support systems or libraries."),
+    "F.6": ChangeType("Larger Defects", "Fixing major, extensive functional issues or missing features."),
+}
+GROUPS = ("E.1", "E.3")  # what is not a leaf
+_CODE = re.compile(r"([EF](?:\.\d){1,2})\.?(?:[\s:,(–—-]++(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+def change_type(text: str | None) -> str | None:
+    """The code of the type that `text` names: "F.2", "F.2 Logic", "f.2: Logic". None where it names none.
+
+    A name beside the code must fit it: "F.2 Check" names two types, so none.
+    """
+    found = _CODE.fullmatch((text or "").strip())
+    if found is None or (code := found[1].upper()) not in TYPES:
+        return None
+    words = re.findall(r"[a-z]+", (found[2] or "").lower())
+    return code if not words or TYPES[code].name.split()[0].lower() in words else None
+
+
+def functional(code: str | None) -> bool:
+    """Whether a type is a functional one."""
+    return code is not None and code.startswith("F")
+
+
+def listing(*, groups: bool = True) -> str:
+    """The types for a prompt, one a line; without `groups` the leaves alone."""
+    lines = [f"- {code} {kind.name}: {kind.covers}" for code, kind in TYPES.items() if groups or code not in GROUPS]
+    return "\n".join(lines)
 
 
 class Question(NamedTuple):

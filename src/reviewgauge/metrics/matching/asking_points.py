@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from reviewgauge.core.records import Case, Comment, Review, Span, findings
 from reviewgauge.core.results import Failed
-from reviewgauge.judges.classes.change_types import TYPES, change_type, listing
+from reviewgauge.judges.classes.classes import TYPES, change_type, listing
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Line, WholeNumber, answer_schema, read_record

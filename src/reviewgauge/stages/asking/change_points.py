@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus
-from reviewgauge.judges.classes.change_types import GROUPS, TYPES, change_type, listing
+from reviewgauge.judges.classes.classes import GROUPS, TYPES, change_type, listing
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Line, Text, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
