@@ -13,8 +13,8 @@ from reviewgauge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from reviewgauge.analysis.judge_check.report import JudgeOptions
-    from reviewgauge.annotation.annotate import annotate
     from reviewgauge.api.agree import agree
+    from reviewgauge.api.annotate import annotate
     from reviewgauge.api.build import build
     from reviewgauge.api.bundle import bundle
     from reviewgauge.api.cache import cache
@@ -76,8 +76,6 @@ def __getattr__(name: str) -> object:
         return import_module("reviewgauge.engine.run.model_options").ModelOptions
     if name == "JudgeOptions":
         return import_module("reviewgauge.analysis.judge_check.report").JudgeOptions
-    if name == "annotate":
-        return import_module("reviewgauge.annotation.annotate").annotate
     if name in __all__:
         return getattr(import_module(f"reviewgauge.api.{name}"), "list_plugins" if name == "list" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,9 +9,9 @@ import pytest
 
 from annotation_client import joined, served
 from annotation_toys import add_rater, small_cases, small_reviews
-from reviewgauge.annotation.annotate import with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.live import BLIND, live_agreement
+from reviewgauge.annotation.new_project import with_gold
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database

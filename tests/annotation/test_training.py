@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from annotation_client import joined, saved, served
 from annotation_toys import add_rater, answers_for, desk_of, judged_by, next_of, small_cases, small_reviews
-from reviewgauge.annotation.annotate import annotate, right_answers, with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.labels import labels_of
+from reviewgauge.annotation.new_project import right_answers, with_gold
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
@@ -24,6 +24,7 @@ from reviewgauge.annotation.store.owner import close_account, end_batch, open_re
 from reviewgauge.annotation.store.projects import Project, create_project, find_project, status
 from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.annotation.store.tables import slots
+from reviewgauge.api.annotate import annotate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 

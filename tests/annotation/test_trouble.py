@@ -24,7 +24,6 @@ from annotation_toys import (
     small_reviews,
 )
 from raters_drill import serving
-from reviewgauge.annotation.annotate import annotate
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.pages import app, visits
 from reviewgauge.annotation.schemas.schema import load_schema
@@ -34,6 +33,7 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project, find_project, status
 from reviewgauge.annotation.store.queue import LEASE
 from reviewgauge.annotation.store.tables import meta
+from reviewgauge.api.annotate import annotate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Review
 

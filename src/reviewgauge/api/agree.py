@@ -10,9 +10,9 @@ from typing import NamedTuple
 from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.analysis.point_labels import labels_of_points
 from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
-from reviewgauge.api.resolve import dataset_label, find_dataset
+from reviewgauge.api.resolve import dataset_label, find_dataset, labelled
 from reviewgauge.api.validation_data import first_record, keep_latest
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case
@@ -112,18 +112,10 @@ def _of_run(folder: Path) -> FoundLabels:
 
 def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
     found = find_dataset(dataset, source)
-    cases = found.cases()
-    labels = [label for case in cases for label in case.labels]
-    recorded: Sequence[Label] = ()
-    try:
-        _, recorded = found.recorded()
-    except BadInput:
-        raise
-    except UserError as error:  # a data set without recorded reviews; its cases may carry labels
-        if not labels:
-            raise UserError(f"{dataset_label(found)} holds no labels: {error.problem}") from None
-    unique = {label.to_line(): label for label in (*labels, *recorded)}
-    return FoundLabels(list(unique.values()), dataset_label(found), found.scales(), languages=_languages(cases))
+    cases, _, own = labelled(found)
+    if not own:
+        raise UserError(f"{dataset_label(found)} holds no labels", remedy="name a file of labels")
+    return FoundLabels(own, dataset_label(found), found.scales(), languages=_languages(cases))
 
 
 def _languages(cases: Iterable[Case]) -> dict[str, str]:

@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import NothingRecorded, UserError
+from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Dataset, Metric, Stage
+from reviewgauge.core.records import Case, Review
 from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_spec, signature
 
 
@@ -32,6 +34,17 @@ def _is_path(word: str) -> bool:
 
 def _is_own_folder(word: str) -> bool:
     return bool(word) and word not in names(Dataset.kind) and Path(word).is_dir()
+
+
+def labelled(dataset: Dataset) -> tuple[Sequence[Case], Sequence[Review], list[Label]]:
+    """The cases of a data set, its recorded reviews, if any, and the labels on both, each once."""
+    cases = dataset.cases()
+    try:
+        reviews, recorded = dataset.recorded()
+    except NothingRecorded:
+        reviews, recorded = (), ()
+    labels = (*(label for case in cases for label in case.labels), *recorded)
+    return cases, reviews, list({label.to_line(): label for label in labels}.values())
 
 
 def dataset_label(dataset: Dataset) -> str:

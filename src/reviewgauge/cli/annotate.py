@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
@@ -23,7 +24,7 @@ def verbs() -> Any:
     """The module that does it. Raises MissingExtra where its libraries are not installed."""
     if any(find_spec(name) is None for name in NEEDS):
         raise MissingExtra("the annotation service", "annotate")
-    return import_module("reviewgauge.cli.annotation_verbs")
+    return import_module("reviewgauge.api.annotate")
 
 
 @click.group("annotate", cls=WholeHelp, no_args_is_help=True)
@@ -77,6 +78,7 @@ def serve_command(database: str, project: str | None, **at: Any) -> None:
         click.echo(f"open {link}")
         note("Ctrl-C ends it; what was saved stays")
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     verbs().serve(database, project, say, **at)
 
 

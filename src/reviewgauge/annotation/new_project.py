@@ -1,4 +1,4 @@
-"""`reviewgauge annotate init` as a function: a project from cases, reviews and the labels that they have already.
+"""A new project, from items and the labels that they have already.
 
 Items whose right answers are known from labels: some of them teach, the others look like any item.
 """
@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from reviewgauge.annotation.code import texts_of
-from reviewgauge.annotation.items import Item, ProjectData, make_items
+from reviewgauge.annotation.items import Item, ProjectData
 from reviewgauge.annotation.label_import import Places, store_labels
-from reviewgauge.annotation.schemas.schema import Answer, Gold, Schema, check_answers, load_schema
+from reviewgauge.annotation.schemas.schema import Answer, Gold, Schema, check_answers
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT
 from reviewgauge.annotation.store.projects import create_project
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
-from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.annotation import AnnotateResult
 from reviewgauge.datasets.files.labels import read_label_file
 
@@ -80,29 +78,6 @@ def with_gold(data: ProjectData, gold: Mapping[int, Gold], *, training: int | No
         raise UserError("the training takes all items: none is left to judge")
     gold_at = {now: gold[at] for now, at in enumerate(order) if at in gold}
     return _of_items(data, order).model_copy(update={"gold": gold_at, "training": taught})
-
-
-def annotate(
-    database: str | Path,
-    cases: Sequence[Case],
-    reviews: Iterable[Review] = (),
-    *,
-    schema: str | Path | Schema,
-    labels: Sequence[Label] = (),
-    seed: int = 0,
-    **options: Any,
-) -> AnnotateResult:
-    """Make a project in `database`, a file or the URL of a PostgreSQL; `annotate serve` shows it to people.
-
-    `schema` is a shipped one by name, a TOML file, or a Schema. `options`: `project` is its name, "main" by default;
-    `raters` and `batch` default to what the schema says; `limit` draws so many items. With `labels` the project holds
-    what they judge, with these judgements. `gold` is a file of labels that says the right answers about some items:
-    `training` of them teach every rater, the others are mixed in. All raters judge the first `pilot` items before the
-    others open. `repo` is a clone with the commits of the changes, for the lines around their hunks. Raises UserError.
-    """
-    wanted = schema if isinstance(schema, Schema) else load_schema(schema)
-    limit = None if labels or options.get("gold") else options.get("limit")
-    return make_project(database, wanted, make_items(wanted, cases, reviews, limit=limit, seed=seed), labels, **options)
 
 
 def make_project(

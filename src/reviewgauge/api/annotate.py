@@ -1,31 +1,30 @@
-"""What the verbs of `annotate` do: this module needs the libraries of the extra, which the command line does not."""
+"""The verbs of `reviewgauge annotate`. Only this file of the folder needs the libraries of the extra."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from reviewgauge.analysis.claim_shares import corrected_claims
 from reviewgauge.analysis.point_labels import Report, points_of_run
-from reviewgauge.annotation.annotate import annotate, make_project
 from reviewgauge.annotation.growing import next_version, pool
 from reviewgauge.annotation.growing.unmatched import read_unmatched
-from reviewgauge.annotation.items import ProjectData, audit_folder, audit_items, audit_marks, report_items
+from reviewgauge.annotation.items import ProjectData, audit_folder, audit_items, audit_marks, make_items, report_items
 from reviewgauge.annotation.label_import import import_labels
 from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of, write_sheets
 from reviewgauge.annotation.live import live_agreement
+from reviewgauge.annotation.new_project import make_project
 from reviewgauge.annotation.pages.app import open_service
 from reviewgauge.annotation.schemas.schema import Parts, Schema, load_schema, shipped_schemas
 from reviewgauge.annotation.store.database import Database, unavailable
 from reviewgauge.annotation.store.owner import audit_log
 from reviewgauge.annotation.store.projects import Project, find_project, status
-from reviewgauge.api.resolve import dataset_label, find_dataset
-from reviewgauge.core.errors import NothingRecorded, UserError
+from reviewgauge.api.resolve import dataset_label, find_dataset, labelled
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.labels import Label, SubjectKind
 from reviewgauge.core.records import Case, Review
@@ -38,12 +37,27 @@ from reviewgauge.metrics.points import Points
 RECORDED = "recorded"
 
 
-class Material(NamedTuple):
-    """Cases, reviews of them, and the labels that came with them."""
+def annotate(
+    database: str | Path,
+    cases: Sequence[Case],
+    reviews: Iterable[Review] = (),
+    *,
+    schema: str | Path | Schema,
+    labels: Sequence[Label] = (),
+    seed: int = 0,
+    **options: Any,
+) -> AnnotateResult:
+    """Make a project in `database`, a file or the URL of a PostgreSQL; `annotate serve` shows it to people.
 
-    cases: Sequence[Case]
-    reviews: Sequence[Review]
-    labels: Sequence[Label]
+    `schema` is a shipped one by name, a TOML file, or a Schema. `options`: `project` is its name, "main" by default;
+    `raters` and `batch` default to what the schema says; `limit` draws so many items. With `labels` the project holds
+    what they judge, with these judgements. `gold` is a file of labels that says the right answers about some items:
+    `training` of them teach every rater, the others are mixed in. All raters judge the first `pilot` items before the
+    others open. `repo` is a clone with the commits of the changes, for the lines around their hunks. Raises UserError.
+    """
+    wanted = schema if isinstance(schema, Schema) else load_schema(schema)
+    limit = None if labels or options.get("gold") else options.get("limit")
+    return make_project(database, wanted, make_items(wanted, cases, reviews, limit=limit, seed=seed), labels, **options)
 
 
 @contextmanager
@@ -64,11 +78,10 @@ def project_in(where: str, name: str | None) -> Iterator[tuple[Database, Project
 
 
 def serve(where: str, project: str | None, say: Callable[[str], None], **at: Any) -> None:
-    """Serve a project until the process is told to end; `say` is told the link."""
+    """Serve a project until Ctrl-C; `say` is told the link."""
     with project_in(where, project) as (database, found):
         service = open_service(database, found, **at)
         say(service.link)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         service.run()
 
 
@@ -141,7 +154,7 @@ def make_from(
     is_run = (Path(source) / MANIFEST).is_file()
     is_audit = files is None and not is_run and audit_folder(source) is not None
     if not (schema or is_audit or is_run):
-        material(source, files)  # a slip in its name is said first
+        _material(source, files)  # a slip in its name is said first
     word = schema or ("audit" if is_audit else "reports" if is_run and _points(source) else "")
     if not word:
         known = f"{', '.join(shipped_schemas())}, or a .toml file"
@@ -153,12 +166,12 @@ def make_from(
     if is_run and wanted.parts is Parts.POINTS:
         data = _reports(wanted, source, limit=options.pop("limit"), seed=seed)
         return make_project(database, wanted, data, _chosen(labels, ()), **options)
-    found = material(source, files)
-    chosen, cases = _chosen(labels, found.labels), found.cases
+    cases, reviews, recorded = _material(source, files)
+    chosen = _chosen(labels, recorded)
     if wanted.parts is Parts.CLAIMS and wanted.unit is SubjectKind.REVIEW and labels and Path(labels).is_file():
         cases = corrected_claims(cases, chosen)
         chosen = [label for label in chosen if label.subject.kind is not SubjectKind.CLAIM]
-    return annotate(database, cases, found.reviews, schema=wanted, labels=chosen, seed=seed, **options)
+    return annotate(database, cases, reviews, schema=wanted, labels=chosen, seed=seed, **options)
 
 
 def _points(source: str) -> list[tuple[Points, list[Report]]]:
@@ -179,21 +192,13 @@ def _reviews(run: RunFolder) -> list[Review]:
     return [outcome.review for outcome in run.outcomes() if outcome.review is not None]
 
 
-def material(source: str, files: str | None) -> Material:
-    """What a run or a data set holds. Raises UserError."""
+def _material(source: str, files: str | None) -> tuple[Sequence[Case], Sequence[Review], Sequence[Label]]:
+    """The cases of a run or a data set, the reviews of them, and the labels that came with them. Raises UserError."""
     if (Path(source) / MANIFEST).is_file():
         with RunFolder.open(source) as run:
             cases = list(run.cases())
-            return Material(cases, _reviews(run), [label for case in cases for label in case.labels])
-    dataset = find_dataset(source, files)
-    cases = list(dataset.cases())
-    labels = [label for case in cases for label in case.labels]
-    try:
-        reviews, recorded = dataset.recorded()
-    except NothingRecorded:
-        return Material(cases, [], labels)
-    unique = {label.to_line(): label for label in (*labels, *recorded)}
-    return Material(cases, list(reviews), list(unique.values()))
+            return cases, _reviews(run), [label for case in cases for label in case.labels]
+    return labelled(find_dataset(source, files))
 
 
 def _chosen(wanted: str | None, recorded: Sequence[Label]) -> list[Label]:
