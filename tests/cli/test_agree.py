@@ -88,13 +88,23 @@ def test_files_of_labels_and_of_cases(tmp_path: Path) -> None:
     expected = values(reviewgauge.agree(labels, resamples=0), "useful")
     assert values(reviewgauge.agree(tmp_path / "labels.jsonl", resamples=0), "useful") == expected
     assert values(reviewgauge.agree(tmp_path, resamples=0), "useful") == expected  # a folder that holds them
+    claims = [
+        Label(subject=Subject(kind=SubjectKind.CLAIM, case=case, claim="c"), rater="Ada", dimension="claim", value=word)
+        for case, word in (("pr-0", "correct"), ("pr-1", "incorrect"))
+    ]
     own = [
-        Case(id=f"pr-{at}", change=Change(repo="shop"), labels=tuple(x for x in labels if x.subject.case == f"pr-{at}"))
+        Case(
+            id=f"pr-{at}",
+            change=Change(repo="shop"),
+            facts={"language": ("Go", "Java")[at % 2]},
+            labels=tuple(one for one in (*claims, *labels) if one.subject.case == f"pr-{at}"),
+        )
         for at in range(30)
     ]
     (tmp_path / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in own))
     found = reviewgauge.agree(tmp_path / "cases.jsonl", resamples=0)
     assert values(found, "useful") == expected and found.source == "cases.jsonl"
+    assert [one.language for one in found.claims] == ["Go", "Java", ""]
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,6 @@ def _of_run(folder: Path) -> FoundLabels:
 def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
     found = find_dataset(dataset, source)
     cases, _, own = labelled(found)
-    if not own:
-        raise UserError(f"{dataset_label(found)} holds no labels", remedy="name a file of labels")
     return FoundLabels(own, dataset_label(found), found.scales(), languages=_languages(cases))
 
 

@@ -38,7 +38,7 @@ def _is_own_folder(word: str) -> bool:
 
 def labelled(dataset: Dataset) -> tuple[Sequence[Case], Sequence[Review], list[Label]]:
     """The cases of a data set, its recorded reviews, if any, and the labels on both, each once."""
-    cases = dataset.cases()
+    cases = list(dataset.cases())
     try:
         reviews, recorded = dataset.recorded()
     except NothingRecorded:
