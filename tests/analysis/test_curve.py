@@ -15,7 +15,7 @@ from reviewgauge.analysis.curve import CurveSettings, draw, ensemble_curve, size
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.leaderboard import Curve
+from reviewgauge.core.reports.curve import Curve
 from reviewgauge.core.results import Failure, FailureKind, Outcome
 from reviewgauge.core.specs import load
 from reviewgauge.engine.review import review

@@ -8,7 +8,8 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from html_pages import opened
-from reviewgauge.core.reports.leaderboard import Curve, CurvePoint, Estimate, SystemSummary
+from reviewgauge.core.reports.curve import Curve, CurvePoint
+from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
 from reviewgauge.views.charts import HEIGHT, TOP, chart_svg
 from reviewgauge.views.curve import chart, curve_page
 

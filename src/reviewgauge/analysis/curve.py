@@ -20,7 +20,8 @@ from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.leaderboard import ComparisonTable, Curve, CurvePoint
+from reviewgauge.core.reports.curve import Curve, CurvePoint
+from reviewgauge.core.reports.leaderboard import ComparisonTable
 from reviewgauge.core.results import Failed, Failure, FailureKind, Outcome, Score
 from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.engine.measure import measure

@@ -11,7 +11,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_page, write_whole
 from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.reports.leaderboard import Curve
+from reviewgauge.core.reports.curve import Curve
 from reviewgauge.engine.run.executors import Interruption, Serial, Threads, abort_on_interrupt
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending

@@ -8,7 +8,7 @@ from pathlib import Path
 from reviewgauge.analysis.doctor.report import doctor as examine
 from reviewgauge.api.resolve import find_dataset, find_metrics, find_stages, staged_label
 from reviewgauge.core.protocols import Dataset, Metric, Stage
-from reviewgauge.core.reports.leaderboard import DoctorReport
+from reviewgauge.core.reports.doctor import DoctorReport
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from reviewgauge.core.document import Chart, Column, Document, Section, Series, Table, Text, Value
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.leaderboard import Comparison, Curve, CurvePoint
+from reviewgauge.core.reports.curve import Curve, CurvePoint
+from reviewgauge.core.reports.leaderboard import Comparison
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import SHORT, note
 from reviewgauge.views.pages import document_page

@@ -12,7 +12,7 @@ from rich.text import Text as RichText
 from reviewgauge.core.document import Column, Document, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
-from reviewgauge.core.reports.leaderboard import SystemVersions, VersionTable
+from reviewgauge.core.reports.versions import SystemVersions, VersionTable
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note
 from reviewgauge.views.terminal.documents import document_view

@@ -7,13 +7,7 @@ from itertools import groupby
 
 from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.leaderboard import (
-    Comparison,
-    ComparisonTable,
-    Leaderboard,
-    SliceSummary,
-    SystemSummary,
-)
+from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.views import figures
 from reviewgauge.views.values import or_dash
 

@@ -17,7 +17,7 @@ from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Aggregate, Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Side, Span, findings
-from reviewgauge.core.reports.leaderboard import DoctorReport, LintFinding, ProbeCheck
+from reviewgauge.core.reports.doctor import DoctorReport, LintFinding, ProbeCheck
 from reviewgauge.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
 from reviewgauge.core.specs import load
 from reviewgauge.engine.probes import oracle

@@ -5,14 +5,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from reviewgauge.core.protocols import Card
-from reviewgauge.core.reports.leaderboard import (
-    ComparisonTable,
-    DoctorReport,
-    Estimate,
-    Leaderboard,
-    LintFinding,
-    ProbeCheck,
-)
+from reviewgauge.core.reports.doctor import DoctorReport, LintFinding, ProbeCheck
+from reviewgauge.core.reports.leaderboard import ComparisonTable, Estimate, Leaderboard
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.leaderboard import comparison_table, leaderboard_document
 from reviewgauge.views.report.report import ReportData

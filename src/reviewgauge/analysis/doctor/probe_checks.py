@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from reviewgauge.analysis.doctor.trials import Trial, TrialResult
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.leaderboard import ProbeCheck
+from reviewgauge.core.reports.doctor import ProbeCheck
 from reviewgauge.core.results import CommentState, Matching, Parts
 
 EPSILON = 1e-9

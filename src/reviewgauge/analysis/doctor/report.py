@@ -15,7 +15,7 @@ from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode, one_line
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Side, Span
-from reviewgauge.core.reports.leaderboard import DoctorReport, LintFinding, ProbeCheck
+from reviewgauge.core.reports.doctor import DoctorReport, LintFinding, ProbeCheck
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.engine import probes

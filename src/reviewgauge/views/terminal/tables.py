@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Card
-from reviewgauge.core.reports.leaderboard import DoctorReport
+from reviewgauge.core.reports.doctor import DoctorReport
 from reviewgauge.core.reports.plugin_info import PluginInfo
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import CatalogueEntry
