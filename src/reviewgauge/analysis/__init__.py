@@ -1,1 +1,1 @@
-"""Numbers about numbers: intervals, comparison, validity, raters, the doctor. It reads scores, never reviews."""
+"""Statistics on scores, labels and attempts: intervals, comparison, validity, raters, judges, the doctor."""

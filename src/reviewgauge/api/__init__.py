@@ -1,1 +1,1 @@
-"""The verbs as Python functions, one per file, and what several share; specs and paths become objects here only."""
+"""The verbs as Python functions, one per file, and what several share: here words of the user become objects."""

@@ -1,1 +1,1 @@
-"""click only: flags in, a view out. One file per verb."""
+"""Flags in, a view out: one click file per verb."""

@@ -1,1 +1,1 @@
-"""Pure values: records, protocols, plug-in specs, errors. No I/O, nothing from outside but pydantic."""
+"""Values and how they are read safely: records, protocols, specs, errors, reports. No library but pydantic."""

@@ -1,1 +1,1 @@
-"""One way per file to say whether two comments raise the same thing."""
+"""One way per file to say whether two comments raise the same thing; beside them, classes to sort into."""

@@ -1,1 +1,1 @@
-"""Whatever generates, embeds or retrieves: lexical similarity between two texts, and embedding models."""
+"""The way to models: chat with its cache, budget and providers, embeddings; and how texts compare without one."""
