@@ -6,7 +6,7 @@ import pytest
 
 from git_project import commit, run_git
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest, Revision
+from reviewgauge.core.pull_requests import PullRequest, Revision
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder

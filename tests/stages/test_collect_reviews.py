@@ -12,7 +12,7 @@ import pytest
 from pull_toys import ANN, BOB, BOT, candidate, remark, thread
 from pulls_in_git import FIRST, Story, on, swapped
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest, Remark, Revision
+from reviewgauge.core.pull_requests import PullRequest, Remark, Revision
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.collect_reviews import CollectReviews

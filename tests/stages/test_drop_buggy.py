@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import IssueHistory, PullCommit, PullRequest
+from reviewgauge.core.pull_requests import IssueHistory, PullCommit, PullRequest
 from reviewgauge.core.records import Case, Change, Issue
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder

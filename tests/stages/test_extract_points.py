@@ -12,8 +12,8 @@ from git_project import commit as make_commit
 from reviewed_pulls import AUTHOR, BOT, FAKE, OTHER, REVIEWER, START, made, said, the_one
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullCommit, PullRequest, Remark, Revision, Thread
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import PullCommit, PullRequest, Remark, Revision, Thread
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, FileStatus, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load

@@ -6,7 +6,7 @@ import pytest
 
 from pull_toys import candidate, pull, remark, thread
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import IssueHistory, PullRequest
+from reviewgauge.core.pull_requests import IssueHistory, PullRequest
 from reviewgauge.core.records import Issue
 from reviewgauge.stages.link_issues import LinkIssues, fixed_issues, references
 

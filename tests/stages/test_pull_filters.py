@@ -8,8 +8,8 @@ import pytest
 
 from pull_toys import ANN, BOB, BOT, GHOST, candidate, pull, reference, remark, thread
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Event, IssueHistory, Revision
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import Event, IssueHistory, Revision
 from reviewgauge.core.records import Issue
 from reviewgauge.stages.drop_bots import DropBots
 from reviewgauge.stages.drop_outdated import DropOutdated

@@ -9,7 +9,7 @@ import pytest
 from git_project import commit
 from pull_toys import ANN, BOB, BOT, candidate, pull, remark, thread
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest, Revision
+from reviewgauge.core.pull_requests import PullRequest, Revision
 from reviewgauge.core.records import Issue
 from reviewgauge.stages.select_revision import SelectRevision
 

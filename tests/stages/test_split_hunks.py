@@ -12,7 +12,7 @@ import pytest
 from git_project import commit
 from pull_toys import BOT, pull, reference, remark, thread
 from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.history import Revision, Thread
+from reviewgauge.core.pull_requests import Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder

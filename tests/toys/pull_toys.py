@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
+from reviewgauge.core.pull_requests import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d"  # two lines added, one deleted

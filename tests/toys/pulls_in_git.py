@@ -8,7 +8,7 @@ from typing import Any
 
 from git_project import commit, head, run_git
 from pull_toys import ANN, thread
-from reviewgauge.core.history import PullCommit, PullRequest, Revision, Thread
+from reviewgauge.core.pull_requests import PullCommit, PullRequest, Revision, Thread
 from reviewgauge.stages.pull_requests.adoption import adoptions
 
 BASE = [f"line {n}" for n in range(1, 31)]

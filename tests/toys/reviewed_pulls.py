@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.history import Account, AccountType, PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import Account, AccountType, PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.pipeline import WithoutBuild

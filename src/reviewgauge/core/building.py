@@ -9,7 +9,7 @@ from typing import Protocol
 from pydantic import Field
 
 from reviewgauge.core.base import Fact, Record, Text
-from reviewgauge.core.history import PullRequest
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.core.records import Case, Review
 
 RESULTS = ".scratch/results"  # in a build's folder: files of the benchmark, which take their places at the very end

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullRequest
 from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import REFS, mirror_local

@@ -16,8 +16,8 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate
-from reviewgauge.core.history import PullRequest, Revision, Thread
 from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.pull_requests import PullRequest, Revision, Thread
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.forge.accounts import bot_noise, same_login

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest, Remark
+from reviewgauge.core.pull_requests import PullRequest, Remark
 from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, without_references
 
 

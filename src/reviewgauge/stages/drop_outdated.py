@@ -12,8 +12,8 @@ from typing import ClassVar, Literal
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Thread
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import Thread
 from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, stands, thread_of, without_references
 
 

@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.history import Revision
 from reviewgauge.core.protocols import StageOutput
+from reviewgauge.core.pull_requests import Revision
 from reviewgauge.core.records import Change, Comment, Location, Origin, Resolution, Side
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.classes import TYPES

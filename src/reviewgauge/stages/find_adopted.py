@@ -13,7 +13,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest, Thread
+from reviewgauge.core.pull_requests import PullRequest, Thread
 from reviewgauge.core.records import Comment, Resolution
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
 from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, thread_of

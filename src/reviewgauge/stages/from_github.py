@@ -22,9 +22,9 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.history import PullRequest, Revision
 from reviewgauge.core.json_reader import Json, node, nodes, number, text, when
 from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.pull_requests import PullRequest, Revision
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import Address, FilePath, Variable, Word

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.core.records import Case
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.syntax.languages import language

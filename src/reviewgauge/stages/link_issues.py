@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import IssueHistory, PullRequest
+from reviewgauge.core.pull_requests import IssueHistory, PullRequest
 from reviewgauge.stages.pull_requests.candidates import PullStage
 
 _NAME = r"[A-Za-z0-9][\w.-]{0,99}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.stages.pull_requests.candidates import PullStage, candidate_at, inline_comments, is_review
 
 

@@ -20,8 +20,8 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import Revision, Thread
 from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.pull_requests import Revision, Thread
 from reviewgauge.core.records import Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch

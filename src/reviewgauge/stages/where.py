@@ -15,8 +15,8 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import PullRequest
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.stages.pull_requests.candidates import NO_PULL, inline_comments, is_other

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.history import Account, AccountType
+from reviewgauge.core.pull_requests import Account, AccountType
 from reviewgauge.core.records import FileStatus, Side
 from reviewgauge.repo.forge.accounts import account, is_bot_name, same_login
 from reviewgauge.repo.forge.pulls import place, read_files, read_issue_history, read_pull, read_threads

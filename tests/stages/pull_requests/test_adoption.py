@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from git_project import commit
 from pull_toys import ANN, BOB, BOT, candidate, remark, thread
 from pulls_in_git import BASE, FIRST, Story, on, swapped, text
-from reviewgauge.core.history import PullRequest
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.core.records import Side
 from reviewgauge.stages.find_adopted import FindAdopted
 from reviewgauge.stages.pull_requests.adoption import LineTracker, adoptions, signals

@@ -11,7 +11,7 @@ import pytest
 from pull_toys import remark, thread
 from recorded_forge import TOKEN, Forge, serve
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Event, PullRequest, Revision
+from reviewgauge.core.pull_requests import Event, PullRequest, Revision
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.collect_reviews import CollectReviews
 from reviewgauge.stages.from_github import FromGithub

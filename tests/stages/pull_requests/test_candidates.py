@@ -8,7 +8,7 @@ import pytest
 
 from pull_toys import ANN, BOB, BOT, GHOST, candidate, remark, thread
 from pulls_in_git import FIRST, Story, on, swapped, text
-from reviewgauge.core.history import Thread
+from reviewgauge.core.pull_requests import Thread
 from reviewgauge.core.records import Side, Span
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository

@@ -10,8 +10,8 @@ import re
 
 from pydantic import JsonValue
 
-from reviewgauge.core.history import Account, AccountType
 from reviewgauge.core.json_reader import text
+from reviewgauge.core.pull_requests import Account, AccountType
 from reviewgauge.repo.tables import pattern, read_table
 
 GHOST = "ghost"

@@ -14,9 +14,9 @@ from datetime import datetime
 from pydantic import JsonValue, ValidationError
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.history import Account, IssueHistory, PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.json_reader import Json, flag, line, node, nodes, number, text, when
 from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.pull_requests import Account, IssueHistory, PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus, Issue, Side
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import account

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reviewgauge.core.history import Event, PullCommit, Revision
 from reviewgauge.core.json_reader import Json, node, number, text, when
+from reviewgauge.core.pull_requests import Event, PullCommit, Revision
 from reviewgauge.repo.forge.accounts import account
 
 CROSS_REFERENCE, FORCED, RENAMED = "cross-referenced", "head_ref_force_pushed", "renamed"  # their names in REST

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullCommit, PullRequest, Remark, Thread
+from reviewgauge.core.pull_requests import PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.judges.classes.classes import GROUPS, TYPES, change_type, listing
 from reviewgauge.models.answers.readers import Unreadable

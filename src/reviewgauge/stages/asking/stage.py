@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import Account, PullRequest, Remark
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import Account, PullRequest, Remark
 from reviewgauge.core.records import Comment, Span
 from reviewgauge.core.results import Failed, Vote
 from reviewgauge.core.specs import short_spec

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullRequest, Thread
+from reviewgauge.core.pull_requests import PullRequest, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.diff.positions import hunk_at, map_line

@@ -18,9 +18,9 @@ from typing_extensions import override
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import Account, AccountType, PullRequest, Revision, Thread
 from reviewgauge.core.json_reader import when
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.pull_requests import Account, AccountType, PullRequest, Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Origin, Span, findings
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
