@@ -1,1 +1,1 @@
-"""Records in, pixels out: terminal tables, plots and the HTML report. It computes nothing that it shows."""
+"""Records in, pixels out: terminal tables, plots, pages and files. It computes nothing that it shows."""

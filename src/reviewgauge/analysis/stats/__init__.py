@@ -1,1 +1,1 @@
-"""Statistics over arrays: bootstrap, sign flips, correlation, agreement, power, calibration."""
+"""Statistics over arrays: bootstrap, sign flips, correlation, agreement, power, classification."""

@@ -1,1 +1,1 @@
-"""What the verbs return and what --json prints."""
+"""What verbs find, as `--json` prints it."""

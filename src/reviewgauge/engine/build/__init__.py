@@ -1,1 +1,1 @@
-"""Building a benchmark: recipes, the pipeline of stages, the build's folder, what it writes and how it is audited."""
+"""Building a benchmark: recipes, the pipeline of stages, and the build's folder."""

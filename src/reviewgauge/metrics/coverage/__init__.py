@@ -1,1 +1,1 @@
-"""Which sentences of a review speak about which claims on the change: sentences, vectors, coverage."""
+"""What coverage of claims needs: the sentences of a review, and how alike they and claims are."""

@@ -1,1 +1,1 @@
-"""Which comment raises which reference, computed once; policies and published variants."""
+"""Which comment raises which finding: places, policies, counts, and published variants."""

@@ -1,1 +1,1 @@
-"""What the stages on pull requests share: candidates, threads, adoption, code, the choice of repositories."""
+"""What the stages on pull requests share: candidates made of them, and whether a comment was adopted."""

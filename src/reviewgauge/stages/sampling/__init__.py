@@ -1,1 +1,1 @@
-"""Repeatable draws, the balance of two groups, and the facts that a benchmark is sliced by."""
+"""Repeatable draws, the balance of two groups, and the tables in which people check what stages decided."""

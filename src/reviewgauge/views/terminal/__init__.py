@@ -1,1 +1,1 @@
-"""Tables and sentences for the terminal, and the number formats that all views share."""
+"""Tables and sentences for the terminal."""
