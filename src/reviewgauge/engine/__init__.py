@@ -1,1 +1,1 @@
-"""Runs the plug-ins that it is handed: review, score, classify, and the probes of the doctor."""
+"""Runs plug-ins over cases: review, score, classify, and the probes of the doctor; runs, builds and bundles."""
