@@ -106,8 +106,7 @@ def _of_run(folder: Path) -> FoundLabels:
         scales = {}
     cases = run.cases()
     labels, notes = keep_latest(label for case in cases for label in case.labels)
-    labels = [*labels, *labels_of_points(run)]
-    return FoundLabels(labels, folder.resolve().name, scales, notes, _languages(cases))
+    return FoundLabels([*labels, *labels_of_points(run)], folder.resolve().name, scales, notes, _languages(cases))
 
 
 def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
@@ -117,5 +116,4 @@ def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
 
 
 def _languages(cases: Iterable[Case]) -> dict[str, str]:
-    found = {case.id: case_language(case) for case in cases}
-    return {case: name for case, name in found.items() if name}
+    return {case.id: name for case in cases if (name := case_language(case))}

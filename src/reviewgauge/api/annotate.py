@@ -157,8 +157,9 @@ def make_from(
         _material(source, files)  # a slip in its name is said first
     word = schema or ("audit" if is_audit else "reports" if is_run and _points(source) else "")
     if not word:
-        known = f"{', '.join(shipped_schemas())}, or a .toml file"
-        raise UserError("--schema is required: what is asked", remedy=known)
+        raise UserError(
+            "--schema is required: what is asked", remedy=f"{', '.join(shipped_schemas())}, or a .toml file"
+        )
     wanted, seed = load_schema(word), options.pop("seed")
     if is_audit and (wanted.name == "audit" or source.endswith(".csv")):
         data = audit_items(wanted, source, limit=options.pop("limit"))

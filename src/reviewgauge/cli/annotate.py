@@ -53,13 +53,7 @@ def command() -> None:
 @click.option("--pilot", default=0, type=click.IntRange(min=0), help="All judge so many items before the others open.")
 @seed_option
 @json_option
-def init_command(
-    database: str,
-    data: str,
-    source: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def init_command(database: str, data: str, source: str | None, as_json: bool, **options: Any) -> None:
     """Make a project in DATABASE from DATA: a data set, a JSON lines file of cases, a run, or a build's audit."""
     made: AnnotateResult = verbs().make_from(database, data, source, **options)
     emit(made, as_json, lambda: [made.did, *made.notes, f"next: reviewgauge annotate serve {database}"])
