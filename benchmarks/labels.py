@@ -1,13 +1,12 @@
 """Fits how likely a label of `from_git` holds, and measures that on repositories which it was not fitted on.
 
-    python benchmarks/labels.py                     # tables, and the weights of stages/history/labels.py
+    python benchmarks/labels.py                     # the tables, and the weights of stages/history/labels.py
     python benchmarks/labels.py --again BENCH ...   # the table with the signs as benchmarks made today have them
 
 `labels.csv` has a label a row: what somebody said who read change, lines and fix without knowing the rules, and the
-label's signs. Rules were made from readings 1 to 3, and signs chosen on readings 1 to 4. Reading 5 came after the
-weights: it is not fitted, and is of labels from .5. Reading 6 is of five other languages at the loosest settings and is
-not fitted yet. A BENCH is built with `--set certainty=0 --set horizon=730`, for reading 6 with `horizon=1000` and
-`--set strict=false`.
+label's signs. Rules and signs were chosen on readings 1 to 6 (5 is of labels from .5); those after it check, of
+repositories that nobody had opened before. `refused` names the rule that refuses a label today; such rows are not
+fitted. A BENCH is built with `--set certainty=0`.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.stages.history.labels import LabelFeatures
 
 TABLE = Path(__file__).with_name("labels.csv")
-CHECK = ("5", "6")
-_CUTS = (0.0, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
+FITTED = ("1", "2", "3", "4", "5", "6")
+_CUTS = (0.0, 0.5, 0.6, 0.7, 0.8)
 
 Row = dict[str, str]
 
@@ -38,21 +37,21 @@ def table() -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def fit(rows: list[Row]) -> Logistic:
-    """The model of these rows, without those of the reading that checks it."""
-    rows = [row for row in rows if row["reading"] not in CHECK]
-    return fit_logistic(signs_of(rows), holds(rows))
+def fit(rows: list[Row], signs: Sequence[str] = LabelFeatures._fields) -> Logistic:
+    """The model of these rows, without those of readings that check it and those that a rule refuses."""
+    rows = [row for row in rows if row["reading"] in FITTED and not row["refused"]]
+    return fit_logistic(signs_of(rows, signs), holds(rows))
 
 
-def unscaled(model: Logistic) -> tuple[float, LabelFeatures]:
+def unscaled(model: Logistic) -> tuple[float, list[float]]:
     """Intercept and weights of signs that are not standardised, as they are shipped."""
     weights = np.array(model.coefficients) / np.array(model.scales)
-    return round(model.intercept - float(weights @ np.array(model.means)), 3), LabelFeatures(*weights.round(3).tolist())
+    return round(model.intercept - float(weights @ np.array(model.means)), 3), weights.round(3).tolist()
 
 
-def signs_of(rows: list[Row]) -> Array:
+def signs_of(rows: list[Row], signs: Sequence[str] = LabelFeatures._fields) -> Array:
     """A row of signs each."""
-    return np.array([[float(row[name]) for name in LabelFeatures._fields] for row in rows])
+    return np.array([[float(row[name]) for name in signs] for row in rows])
 
 
 def holds(rows: list[Row]) -> Flags:
@@ -60,28 +59,40 @@ def holds(rows: list[Row]) -> Flags:
     return np.array([row["holds"] == "1" for row in rows])
 
 
-def out_of_fold(rows: list[Row]) -> Array:
+def out_of_fold(rows: list[Row], signs: Sequence[str] = LabelFeatures._fields) -> Array:
     """The probability that each label holds, by the model of all other repositories."""
     found = np.zeros(len(rows))
     for repository in sorted({row["repository"] for row in rows}):
         held = np.array([row["repository"] == repository for row in rows])
-        intercept, weights = unscaled(fit([row for row in rows if row["repository"] != repository]))
-        found[held] = sigmoid(intercept + signs_of(rows)[held] @ np.array(weights))
+        intercept, weights = unscaled(fit([row for row in rows if row["repository"] != repository], signs))
+        found[held] = sigmoid(intercept + signs_of(rows, signs)[held] @ np.array(weights))
     return found
 
 
 def tell(rows: list[Row]) -> Iterator[str]:
-    """By reading and cut: labels that are left and hold, of how many; then how well it is calibrated."""
+    """By reading and cut, labels that are left and hold; how well it is calibrated; what each sign adds."""
+    for rule in sorted({row["refused"] for row in rows} - {""}):
+        yield f"refused, {rule}: {_share(holds([row for row in rows if row['refused'] == rule]))} hold"
+    rows = [row for row in rows if not row["refused"]]
     found, right, by = out_of_fold(rows), holds(rows), np.array([row["reading"] for row in rows])
-    readings = sorted(set(by))
-    yield f"{'at least':<10}" + "".join(f"{'reading ' + name:<28}" for name in readings) + "all"
+    groups = {"1 to 4": by < "5"} | {name: by == name for name in sorted(set(by)) if name >= "5"} | {"all": by > ""}
+    yield f"\n{'at least':<10}" + "".join(f"{'reading ' + name:<26}" for name in groups)
     for cut in _CUTS:
-        groups = [*((found >= cut) & (by == name) for name in readings), found >= cut]
-        yield f"{cut:<10}" + "".join(f"{_share(right[group]):<28}" for group in groups)
-    yield ""
-    for low, high in zip((0.0, 0.5, 0.65, 0.75, 0.85), (0.5, 0.65, 0.75, 0.85, 1.01), strict=True):
+        yield f"{cut:<10}" + "".join(f"{_share(right[(found >= cut) & group]):<26}" for group in groups.values())
+    yield f"{'AUC':<10}" + "".join(f"{_auc(found[group], right[group]):<26.2f}" for group in groups.values())
+    for low, high in ((0.0, 0.5), (0.5, 0.65), (0.65, 0.75), (0.75, 0.85), (0.85, 1.01)):
         within = (found >= low) & (found < high)
         yield f"said {found[within].mean():.2f}: {_share(right[within])} hold"
+    yield f"\n{'without':<10}{'AUC':<8}log loss"
+    for left_out in ("", *LabelFeatures._fields):
+        said = out_of_fold(rows, [name for name in LabelFeatures._fields if name != left_out])
+        loss = -np.mean(np.log(np.where(right, said, 1 - said)))
+        yield f"{left_out or '(none)':<10}{_auc(said, right):<8.3f}{loss:.4f}"
+
+
+def _auc(said: Array, right: Flags) -> float:
+    above = said[right][:, None] - said[~right][None]
+    return float(np.mean((above > 0) + 0.5 * (above == 0))) if above.size else float("nan")
 
 
 def _share(flags: Flags) -> str:
@@ -90,19 +101,16 @@ def _share(flags: Flags) -> str:
 
 
 def again(rows: list[Row], benchmarks: Sequence[Path]) -> Iterator[Row]:
-    """The rows with the signs of today; those that no benchmark has are left out."""
+    """The rows with the signs of today; those that no benchmark has stay as they were."""
     signs: dict[tuple[str, str], object] = {}
     for folder in benchmarks:
         for case in Jsonl(path=str(folder)).cases():
             for label in case.references:
-                signs.setdefault(
-                    ((case.change.head or "")[:12], str(label.extra["fix"])[:12]), label.extra.get("signs")
-                )
+                key = (case.change.head or "")[:12], str(label.extra["fix"])[:12]
+                signs.setdefault(key, label.extra.get("signs"))
     for row in rows:
         found = signs.get((row["change"], row["fix"]))
-        if isinstance(found, list):
-            said = {name: row[name] for name in ("repository", "reading", "change", "fix", "holds")}
-            yield said | dict(zip(LabelFeatures._fields, map(str, found), strict=True))
+        yield row | (dict(zip(LabelFeatures._fields, map(str, found), strict=True)) if isinstance(found, list) else {})
 
 
 def main() -> int:
@@ -118,7 +126,7 @@ def main() -> int:
         return 0
     print("\n".join(tell(table())))
     intercept, weights = unscaled(fit(table()))
-    print(f"\nINTERCEPT = {intercept}\nWEIGHTS = {weights}")
+    print(f"\nINTERCEPT = {intercept}\nWEIGHTS = {LabelFeatures(*weights)}")
     return 0
 
 

@@ -121,7 +121,7 @@ def test_a_stage_from_the_command_line_and_a_parameter(
         (["--recipe", "hosted_reviews"], "the recipe hosted_reviews needs reviews_by"),
         (["--reviews-by", "a"], "a git history holds no reviews that were posted"),
         (["--stage", "no_such"], "no_such"),
-        (["--model", "fake:rules"], "the recipe local has no parameter 'model'"),
+        (["--recipe", "hosted_reviews", "--model", "fake:rules"], "the recipe hosted_reviews has no parameter 'model'"),
     ],
 )
 def test_nonsense_is_one_line_and_exit_code_2(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.from_git import FromGit, pooled_names
-from reviewgauge.stages.history.card import MORE
+from reviewgauge.stages.history.card import CURVE
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 TAX = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
@@ -93,7 +92,7 @@ def build(
     try:
         cases: dict[str, Case] = {}
         drops: dict[str, str] = {}
-        for item in (stage or FromGit(certainty=0)).apply([], place):
+        for item in (stage or FromGit(certainty=0, horizon=180)).apply([], place):
             if isinstance(item, Candidate):
                 cases[item.case.change.head or ""] = item.case
             elif isinstance(item, Drop):
@@ -187,7 +186,7 @@ def test_since_until_limit_branch_and_name(shop: Shop, tmp_path: Path) -> None:
     cases, drops, _ = build(folder, tmp_path / "a", FromGit(certainty=0, since="2020-01-04", name="acme/shop"))
     assert drops[ids["total"][:12]] == "older than since"
     assert all(case.id.startswith("acme/shop/") and case.change.repo == "acme/shop" for case in cases.values())
-    cases, drops, _ = build(folder, tmp_path / "b", FromGit(certainty=0, until="2020-01-20", horizon=10, limit=4))
+    cases, drops, _ = build(folder, tmp_path / "b", FromGit(certainty=0, until="2020-01-20", clean_days=10, limit=4))
     assert cases[ids["tax-head"]].clean, "what the future brought is not looked at"
     assert ids["total"] not in cases and ids["total"][:12] not in drops, "the newest four alone"
     with pytest.raises(UserError, match="no commit up to 1999-01-01"):
@@ -278,8 +277,8 @@ NO_LINE = "fixed later, but on no labelled line"
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("silent", "a small later change rewrote its lines"),
-        ("soon", "a change within a week rewrote its lines"),  # however large it was
+        ("silent", "a later change rewrote its lines"),
+        ("soon", "a later change rewrote its lines"),  # however large it was
         ("edit", NO_LINE),  # who edits a line beside the defect did not bring it
         ("move", "adds no line of the product's code"),
         ("doubt", "a later change may have fixed it"),
@@ -290,7 +289,6 @@ NO_LINE = "fixed later, but on no labelled line"
         ("grown", "reverted together with an older change"),
         ("wish", NO_LINE),  # an option behind a bare closing word
         ("core", NO_LINE),  # the fix is about another line, which others wrote
-        ("less", NO_LINE),  # of several changes a fix is about those where most of its work is
         ("hasty", "fixed sooner than min_days"),
     ],
 )
@@ -302,6 +300,15 @@ def test_what_is_no_label_says_why(stories: Shop, name: str, reason: str) -> Non
 def test_lines_that_say_nothing_make_no_label(stories: Shop, name: str) -> None:
     case = stories.cases.get(stories.ids[name])
     assert case.clean if case else stories.drop(name) in ("a later change may have fixed it", NO_LINE)
+
+
+def test_fixes_that_only_add_lines_make_labels_of_a_tier_of_their_own_when_asked_for(
+    stories: Shop, tmp_path: Path
+) -> None:
+    cases, _, _ = build(stories.told.folder, tmp_path / "b", FromGit(certainty=0, horizon=180, beside=True))
+    (label,) = cases[stories.ids["guard"]].references
+    assert label.tier is Tier.BESIDE and label.span is not None and "holds" not in label.extra
+    assert {one.tier for one in cases[stories.ids["most"]].references} == {Tier.TRACED}
 
 
 def test_what_is_a_label(stories: Shop) -> None:
@@ -318,22 +325,18 @@ def test_what_is_a_label(stories: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_looser_settings_take_in_more_and_the_card_counts_it(stories: Shop, tmp_path: Path) -> None:
-    loose, _, sections = build(stories.told.folder, tmp_path / "loose", FromGit(certainty=0, strict=False, min_days=0))
+def test_the_card_says_how_many_labels_each_certainty_gives(stories: Shop, tmp_path: Path) -> None:
+    folder = stories.told.folder
+    loose, _, sections = build(folder, tmp_path / "loose", FromGit(certainty=0, min_days=0, horizon=180))
     assert all(loose[stories.ids[name]].references for name in ("less", "most", "hasty"))
-    (left,) = (one for one in sections if one.title == MORE)
-    assert not {"certainty=0", "strict=false"} & {setting for setting, _ in left.rows}
-    for name, stage in {"sure": FromGit(certainty=0.999), "soon": FromGit(certainty=0, horizon=2)}.items():
-        cases, _, sections = build(stories.told.folder, tmp_path / name, stage)
-        (more,) = (one for one in sections if one.title == MORE)
-        assert more.rows
-        for setting, n in more.rows:
-            what, _, value = str(setting).partition("=")
-            looser = replace(stage, **{what: json.loads(value)})
-            taken, _, _ = build(stories.told.folder, tmp_path / f"{name}-{setting}", looser)
-            assert n == sum(case.verdict is False for case in taken.values()) - sum(
-                case.verdict is False for case in cases.values()
-            ), setting
+    (curve,) = (one for one in sections if one.title == CURVE)
+    assert len(curve.rows) > 2
+    for least, changes, labels, *_ in curve.rows:
+        stage = FromGit(certainty=float(str(least)), min_days=0, horizon=180)
+        cases, _, _ = build(folder, tmp_path / str(least), stage)
+        placed = [one for case in cases.values() for one in case.references if "holds" in one.extra]
+        assert labels == sum(one.same_as is None for one in placed)
+        assert changes == sum(any("holds" in one.extra for one in case.references) for case in cases.values())
 
 
 def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path: Path) -> None:
@@ -449,7 +452,8 @@ def test_the_recipe_makes_a_benchmark_that_can_be_used_and_reads_nothing_again(
     ids = fill(told)
     first = cli_build(told.folder, out=tmp_path / "bench").card
     assert first is not None and first.recipe == "local"
-    names = ["from_git", "drop_documentation", "drop_generated", "drop_trivial", "where", "drop_duplicates", "resample"]
+    names = ["from_git", "confirm_defects", "drop_documentation", "drop_generated", "drop_trivial", "where"]
+    names += ["drop_duplicates", "resample"]
     assert [row.stage.partition("(")[0] for row in first.funnel] == names
     assert [first.counts[name] for name in ("changed", "clean", "findings")] == [2, 2, 2]
     started: list[str] = []

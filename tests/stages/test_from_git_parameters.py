@@ -78,7 +78,7 @@ def test_a_head_that_names_no_commit_is_no_end_where_a_branch_is_named(told: Tol
         ("from_git(limit=-5)", "limit must be a number of changes, 0 for all"),
         ("from_git(name='../x')", "name climbs out of its folder with '..'"),
         ("from_git(name='/x')", "name is an absolute path"),
-        ("from_git(horizon=0)", "horizon must be 1 day or more"),
+        ("from_git(horizon=0)", "horizon and clean_days must be 1 day or more"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_read(spec: str, problem: str) -> None:
@@ -90,7 +90,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(spec: str, prob
 @pytest.mark.slow
 def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) -> None:
     """A clone that nobody fetched since shows no fixes either, so a late `until` makes no change clean."""
-    assert "clean" not in outcome(told.folder, tmp_path / "a", FromGit(until="2023-01-01", horizon=365)).values()
+    assert "clean" not in outcome(told.folder, tmp_path / "a", FromGit(until="2023-01-01", clean_days=365)).values()
     told.quiet(400)
     assert "clean" in outcome(told.folder, tmp_path / "c", FromGit()).values()
 

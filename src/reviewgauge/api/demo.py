@@ -22,7 +22,7 @@ REVIEWERS = ("recorded", "analyser", "parrot", "silent")
 SLICES = ("language", "year")
 # A change a month, so a fix may take a year and a half; the code was still young, which speaks against its labels.
 RECORDED = 17  # of the cases, the oldest: the recorded reviewer saw the changes up to there
-SETTINGS = {"branch": MAINTAINED, "horizon": "540", "certainty": "0", "name": "example/wayside"}
+SETTINGS = {"branch": MAINTAINED, "clean_days": "540", "certainty": "0", "name": "example/wayside"}
 
 
 class DemoResult(Record):

@@ -122,6 +122,7 @@ class Tier(StrEnum):
     VERIFIED = "verified"  # the tests of its fix fail on the change, and pass after the fix
     CONFIRMED = "confirmed"  # a person looked at it and said that it holds
     TRACED = "traced"  # a fix changed these lines later
+    BESIDE = "beside"  # a fix only added lines beside these
 
 
 class Resolution(Record):

@@ -7,11 +7,11 @@ which a fix changes are where the defect came in; none of the papers builds its 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
@@ -40,25 +40,23 @@ from reviewgauge.stages.sampling.draws import change_facts
 
 T = TypeVar("T")
 _AHEAD = 16  # changes whose diff is read ahead
-_SOON = timedelta(days=7)  # what is rewritten so soon was not finished
 
 
 @dataclass(frozen=True)
 class FromGit(Stage):
     """The changes of `branch`, oldest first, as cases that are known to be flawed or taken to be clean.
 
-    `horizon`: days within which a fix counts, and for which a clean change must have been observed; half a year, since
-    most fixes come within a month and recent changes are those that no model was trained on. `since` and `until`
-    are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
-    is that of SZZ. A fix that comes less than `min_days` after the change does not count: what is mended within a day
-    was unfinished work, and nobody had a chance to review it. Nor does one of more than
-    `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
-    of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
-    the change's lines, `certainty` those labels that hold with a lower probability; 0 keeps all.
-    A clean change is one that no fix blames and of which no line was rewritten: by no change within
-    a week, and by none within `max_fix_files` and `max_fix_lines` later on. Changes of more than `max_lines` lines or
-    `max_files` files are not cases. `limit` keeps the newest changes only (0: all). `name` is what the repository is
-    called in the benchmark; by default its folder.
+    `horizon`: days within which a fix counts; `clean_days`: days for which a clean change must have been observed, half
+    a year, since most fixes come within a month. `since` and `until` are ISO dates: no case is older than `since`, and
+    nothing later than `until` is looked at, not even fixes. `variant` is that of SZZ. A fix that comes less than
+    `min_days` after the change does not count: what is mended within a day was unfinished work, and nobody had a chance
+    to review it. One of more than `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that
+    touches more than `max_places` places of a change, says too little about each line. `certainty` leaves out labels
+    that hold with a lower probability; 0 keeps all. With `perhaps`, messages that only may speak of a fix make labels,
+    marked so, for a model or people to decide; with `beside`, fixes that only add lines label those beside, in a tier
+    of their own. A clean change is one that no fix blames and of which no line was rewritten within `clean_days`.
+    Changes of more than `max_lines` lines or `max_files` files are not cases. `limit` keeps the newest changes only
+    (0: all). `name` is what the repository is called in the benchmark; by default its folder.
     """
 
     example: ClassVar[str] = "reviewgauge build . -o bench"
@@ -66,14 +64,16 @@ class FromGit(Stage):
     branch: Word = "HEAD"
     since: Word = ""
     until: Word = ""
-    horizon: int = 180
+    horizon: int = 1000
+    clean_days: int = 180
     variant: Literal["basic", "ag", "ma"] = "ma"
     min_days: float = 1.0
     max_fix_files: int = 3
     max_fix_lines: int = 30
     max_places: int = 6
-    strict: bool = True
     certainty: float = 0.7
+    perhaps: bool = False
+    beside: bool = False
     max_lines: int = 3000
     max_files: int = 100
     limit: int = 0
@@ -81,8 +81,8 @@ class FromGit(Stage):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if self.horizon < 1:
-            raise ValueError("horizon must be 1 day or more")
+        if min(self.horizon, self.clean_days) < 1:
+            raise ValueError("horizon and clean_days must be 1 day or more")
         if not 0 <= self.certainty < 1:
             raise ValueError("certainty is a probability: 0 or more, and less than 1")
         if self.variant not in ("basic", "ag", "ma"):
@@ -124,9 +124,10 @@ class FromGit(Stage):
                     context.progress("reading changes", len(store))
             settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
             limits = self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
-            tracer = FixTracer(HistoryMemory(repository, context), store, settings, *limits)
+            of_doubt = self.perhaps, self.beside
+            tracer = FixTracer(HistoryMemory(repository, context), store, settings, *limits, *of_doubt)
             traced = tracer.trace_all(fixes)
-            labeller = Labeller(tracer, fixes, self.max_places, self.strict, self.certainty)
+            labeller = Labeller(tracer, fixes, self.max_places, self.certainty)
             maker = _CaseMaker(self, name, labeller, traced, until, counts)
             for made in maker.cases():
                 yield Candidate(case=made) if isinstance(made, Case) else made
@@ -134,7 +135,7 @@ class FromGit(Stage):
             skipped = traced.skipped_lines + labeller.skipped
             context.report(card.lines_section(traced.lines, labeller.placed, skipped, of))
             context.report(card.noise_section(counts, self.horizon, of))
-            context.report(card.more_section(labeller.more, of))
+            context.report(card.curve_section(labeller.offered, of))
 
     def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
         """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.
@@ -168,8 +169,7 @@ class _CaseMaker:
 
     def __post_init__(self) -> None:
         self._memory, self._store = self.labeller.tracer.memory, self.labeller.tracer.store
-        self._rewrites = Rewrites(self.stage.max_fix_files, self.stage.max_fix_lines)
-        self._loose = replace(self.labeller, skipped=Counter(), more=defaultdict(set))  # what it refuses counts nowhere
+        self._rewrites = Rewrites()
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
         since = _day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
@@ -207,16 +207,13 @@ class _CaseMaker:
         except UserError as error:
             return self._drop(change, "its diff cannot be read", str(error))
 
-    def _rewritten(self, found: DiffedChange) -> str:
-        """Whether a change soon after, or a small one within the horizon, rewrote lines of this one: the reason."""
-        landed, horizon = found.change.commit.committed, timedelta(days=self.stage.horizon)
-        for number, small in self._rewrites.after(found.number, found.files):
-            after = self._store.get(number).commit.committed - landed
-            if after <= min(_SOON, horizon):
-                return "a change within a week rewrote its lines"
-            if small and after <= horizon:
-                return "a small later change rewrote its lines"
-        return ""
+    def _rewritten(self, found: DiffedChange) -> bool:
+        """Whether a change within `clean_days` rewrote lines of this one."""
+        first = self._rewrites.first_after(found.number, found.files)
+        if first is None:
+            return False
+        after = self._store.get(first).commit.committed - found.change.commit.committed
+        return after <= timedelta(days=self.stage.clean_days)
 
     def _item(self, change: LandedChange) -> str:
         return f"{self.name}/{change.head[:12]}"
@@ -228,7 +225,7 @@ class _CaseMaker:
         """Why a change is not a case, as far as that can be told without its diff; empty when it may be one."""
         self.counts.changes += 1
         blame = self.traced.blames.get(number, Blame())
-        young = self.until - change.commit.committed < timedelta(days=self.stage.horizon)
+        young = self.until - change.commit.committed < timedelta(days=self.stage.clean_days)
         self.counts.young += young
         if self._since is not None and change.commit.committed < self._since:
             return "older than since"
@@ -236,11 +233,11 @@ class _CaseMaker:
             return "reverts an earlier change: nothing new to review"
         if not change.title.strip():
             return "has no title"
-        if blame.fixes or blame.late:
+        if blame.fixes:
             return ""
         if blame.doubts:
             return min(blame.doubts)
-        return f"not observed for {self.stage.horizon} days yet, and no fix so far" if young else ""
+        return f"not observed for {self.stage.clean_days} days yet, and no fix so far" if young else ""
 
     def _read(self, number: int, change: LandedChange) -> DiffedChange | Drop:
         files = self._files(number, change)
@@ -264,18 +261,12 @@ class _CaseMaker:
         change, files = diffed.change, diffed.files
         try:
             references = self.labeller.references(diffed)
-            late = () if references else self.traced.blames.get(diffed.number, Blame()).late
-            for horizon in card.LONGER:
-                fixes = tuple(fix for days, fix in late if days <= horizon)
-                if fixes and self._loose.references(replace(diffed, fixes=fixes)):
-                    self.labeller.more[f"horizon={horizon}"].add(diffed.number)
         except UserError as error:  # a partial or damaged repository
             return self._drop(change, "code that a fix speaks about cannot be read", str(error))
-        if not references and (diffed.fixes or late):
-            why = "fixed later, but on no labelled line" if diffed.fixes else "first fixed after the horizon"
-            return self._drop(change, why)
-        if not references and (why := self._rewritten(diffed)):
-            return self._drop(change, why)
+        if not references and diffed.fixes:
+            return self._drop(change, "fixed later, but on no labelled line")
+        if not references and self._rewritten(diffed):
+            return self._drop(change, "a later change rewrote its lines")
         try:
             shown = Change(
                 repo=self.name,

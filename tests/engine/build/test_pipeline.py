@@ -194,9 +194,9 @@ def test_a_recipe_reads_top_to_bottom(tmp_path: Path) -> None:
         (("branch", "None"), "None"),
         (("branch", "'main'"), "main"),
         (("since", "20240101"), "20240101"),
-        (("strict", "false"), False),
-        (("strict", "False"), False),
-        (("strict", "maybe"), "maybe"),  # the stage says that this is not a bool
+        (("pairs", "false"), False),
+        (("pairs", "False"), False),
+        (("pairs", "maybe"), "maybe"),  # the stage says that this is not a bool
         (("horizon", "30"), 30),
         (("clean_per_changed", "2"), 2),
         (("repos", "acme/shop"), ["acme/shop"]),

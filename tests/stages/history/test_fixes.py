@@ -1,4 +1,4 @@
-"""Whose lines a small later change rewrote, whatever it says."""
+"""Whose lines a later change rewrote, whatever it says."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def diff(*lines: str, path: str = "shop/ship.py") -> ChangedFile:
 ADDED = (diff(*(f"+{line}" for line in LINES)),)
 
 
-def later(*files: ChangedFile) -> list[tuple[int, bool]]:
-    """The changes that rewrite `ADDED`, which is number 4, where `files` is number 7; and whether they are small."""
-    rewrites = Rewrites(most_files=3, most_lines=30)
+def later(*files: ChangedFile) -> int | None:
+    """The change that rewrites `ADDED`, which is number 4, where `files` is number 7."""
+    rewrites = Rewrites()
     rewrites.add(7, files)
-    return rewrites.after(4, ADDED)
+    return rewrites.first_after(4, ADDED)
 
 
 def test_one_other_word_in_a_line_is_a_rewrite() -> None:
-    assert later(diff("-if weight > 10:", "+if weight >= 10:")) == [(7, True)]
-    assert later(diff("-    return heavy(weight)")) == [(7, True)], "also where nothing takes its place"
+    assert later(diff("-if weight > 10:", "+if weight >= 10:")) == 7
+    assert later(diff("-    return heavy(weight)")) == 7, "also where nothing takes its place"
 
 
 @pytest.mark.parametrize(
@@ -43,23 +43,11 @@ def test_one_other_word_in_a_line_is_a_rewrite() -> None:
     ids=["another file", "a test", "indented", "moved to another file", "only beside it"],
 )
 def test_what_is_no_rewrite(files: tuple[ChangedFile, ...]) -> None:
-    assert later(*files) == []
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        tuple(diff("-if weight > 10:", path=f"shop/{name}.py") for name in ("ship", "a", "b", "c")),
-        (diff("-if weight > 10:", *(f"-price[{n}] = 100" for n in range(30))),),
-    ],
-    ids=["many files", "many lines"],
-)
-def test_a_large_change_is_told_from_a_small_one(files: tuple[ChangedFile, ...]) -> None:
-    assert later(*files) == [(7, False)]
+    assert later(*files) is None
 
 
 def test_only_what_comes_later_counts() -> None:
-    rewrites = Rewrites(most_files=3, most_lines=30)
+    rewrites = Rewrites()
     for number in (9, 3, 4, 7):
         rewrites.add(number, (diff("-if weight > 10:", "+if weight >= 10:"),))
-    assert rewrites.after(4, ADDED) == [(7, True), (9, True)]
+    assert rewrites.first_after(4, ADDED) == 7

@@ -145,7 +145,8 @@ def tier_of(case: Case) -> str | None:
     tiers = {one.tier for one in case.references}
     if not tiers or None in tiers:
         return None
-    return str(Tier.TRACED) if Tier.TRACED in tiers else UPPER_TIERS
+    worst = max(filter(None, tiers), key=list(Tier).index)
+    return UPPER_TIERS if worst in (Tier.VERIFIED, Tier.CONFIRMED) else str(worst)
 
 
 def tier_slice(cases: Sequence[Case]) -> list[str]:

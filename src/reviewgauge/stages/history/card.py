@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
+from reviewgauge.core.shares import margin
 from reviewgauge.repo.history.commits import RepositoryHealth
+from reviewgauge.stages.history.labels import OfferedLabel
 
 BY = "from_git"
-MORE = "Settings that give more labels"
-LONGER = (365, 730)  # horizons, in days
+CURVE = "How many labels which certainty gives"
+_CERTAINTIES = (0.8, 0.7, 0.6, 0.5, 0.0)
 
 
 @dataclass
@@ -57,8 +59,9 @@ def _unlabelled(counts: Counts, fixes: int) -> str:
     found = f"{fixes:,} fixes were found, and none mends a change that can be a case" if fixes else "no fix was found"
     return (
         f"{found} among the {counts.changes:,} changes that were read: none is known to be flawed, so there is nothing "
-        "for clean ones to be matched with. Read more of the history (--set limit=0, an earlier since) or give fixes "
-        "more time (a longer --set horizon)"
+        "for clean ones to be matched with. Read more of the history (--set limit=0, an earlier since), take less sure "
+        "labels (--set certainty=0), or let a model read messages that only may speak of a fix (--set perhaps=true "
+        "--model SPEC)"
     )
 
 
@@ -82,7 +85,7 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
     """How much of the truth a history can show."""
     figures: dict[str, Fact] = {
         "changes read": counts.changes,
-        "share observed for less than the horizon": _share(counts.young, counts.changes),
+        "share observed for less than clean_days": _share(counts.young, counts.changes),
         "share labelled among labelled and clean": _share(counts.labelled, counts.labelled + counts.clean),
     }
     if counts.holds:
@@ -95,7 +98,7 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
         by=BY,
         title=f"What a history can show{of}",
         text=(
-            "A clean change is one that no recognised fix spoke about and no small change rewrote within the horizon: "
+            "A clean change is one that no recognised fix spoke about and no change rewrote within clean_days: "
             "defects that nobody found, or that were fixed silently by adding lines only, are in it. A label says "
             "that a fix had to change these lines, not that a reviewer could have known."
         ),
@@ -103,11 +106,21 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
     )
 
 
-def more_section(more: Mapping[str, Sized], of: str = "") -> CardSection:
-    """How many changes without a label another setting gives one."""
-    text = "Each alone, and before the next stages. What a longer horizon or a lower certainty adds is less sure."
-    rows = tuple(Counter({setting: len(changes) for setting, changes in more.items() if changes}).most_common())
-    return CardSection(by=BY, title=f"{MORE}{of}", text=text, columns=("setting", "further changes"), rows=rows)
+def curve_section(offered: Sequence[OfferedLabel], of: str = "") -> CardSection:
+    """How many changes get a label at each certainty, how many of the labels should hold, and how old they are."""
+    rows = list[tuple[Fact, ...]]()
+    for least in _CERTAINTIES:
+        if kept := [one for one in offered if one.holds >= least]:
+            n, holds = len({one.change for one in kept}), sum(one.holds for one in kept) / len(kept)
+            year = round(median(one.year for one in kept))
+            rows.append((least, n, len(kept), round(holds, 2), round(margin(n) or 0.0, 2), year))
+    return CardSection(
+        by=BY,
+        title=f"{CURVE}{of}",
+        text="Before the next stages. Fewer labels, more of them true: `--set certainty=...` chooses.",
+        columns=("certainty", "changes", "labels", "should hold", "recall known within", "median year"),
+        rows=tuple(rows),
+    )
 
 
 def _share(part: int, whole: int) -> float:

@@ -25,6 +25,7 @@ from reviewgauge.repo.history.fix_messages import (
 )
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pull_number
 from reviewgauge.repo.syntax.languages import is_test, not_product, trivial
+from reviewgauge.repo.szz.skipping import BESIDE
 from reviewgauge.repo.szz.trace import Fix, Inducing, SzzSettings, Trace
 from reviewgauge.stages.history.lines import normal, texts
 from reviewgauge.stages.history.memory import HistoryMemory
@@ -184,12 +185,11 @@ _SKEW = 1.0  # days that clocks may differ by
 class Blame:
     """The later fixes of one change.
 
-    `fixes` are the numbers (in the list of fixes) of those that fix it within the horizon, `late` the days until each
-    that came later and its number, `doubts` are reasons why it is not a clean change either.
+    `fixes` are the numbers (in the list of fixes) of those that fix it within the horizon, `doubts` are reasons why it
+    is not a clean change either.
     """
 
     fixes: list[int] = field(default_factory=list)
-    late: list[tuple[float, int]] = field(default_factory=list)
     doubts: set[str] = field(default_factory=set)
 
 
@@ -205,7 +205,10 @@ class Traced:
 
 @dataclass(frozen=True)
 class FixTracer:
-    """Traces fixes with what a build remembers."""
+    """Traces fixes with what a build remembers.
+
+    With `perhaps`, what only may be a fix makes labels, too; with `beside`, a fix that only adds lines does.
+    """
 
     memory: HistoryMemory
     store: ChangeStore
@@ -214,6 +217,8 @@ class FixTracer:
     min_days: float
     max_files: int
     max_lines: int
+    perhaps: bool = False
+    beside: bool = False
     cited: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def trace_all(self, fixes: list[FoundFix]) -> Traced:
@@ -230,7 +235,7 @@ class FixTracer:
 
     def _weigh(self, found: Traced, index: int, fix: FoundFix, trace: Trace) -> None:
         outcome = self._weigh_revert(found, index, fix)
-        sure = fix.kind is FixKind.YES and not fix.is_revert
+        sure = (fix.kind is FixKind.YES or self.perhaps) and not fix.is_revert
         too_large = self._too_large(trace) if sure else ""
         no_label = "" if sure else "of what only may be a fix, or of a revert"
         if too_large:
@@ -258,7 +263,7 @@ class FixTracer:
         days = (fix.commit.committed - self.store.get(owner).commit.committed) / timedelta(days=1)
         blame = found.blames[owner]
         if days > self.horizon:
-            blame.late.append((days, index))
+            blame.doubts.add("first fixed after the horizon")
         elif days < -_SKEW:
             blame.doubts.add("a fix is dated before it: a clock was wrong")
         elif max(days, 0.0) < self.min_days:
@@ -298,7 +303,7 @@ class FixTracer:
     def _refusal(self, line: Inducing, owner: int | None, fix: FoundFix) -> str:
         if reason := not_product(line.fix_path) or not_product(line.path):
             return f"not in the product's code: {reason}"
-        if line.reason.startswith("beside"):
+        if line.reason == BESIDE and not self.beside:
             return "only beside what a fix adds"
         if reason := trivial(line.text):
             return reason
@@ -343,30 +348,22 @@ _SHORT = 8  # characters of a line, without blanks, from which on it is known ag
 class Rewrites:
     """The lines that later changes rewrote, whatever their messages say, with the numbers of those changes.
 
-    Some defects are mended in silence ("Small change"), so a change whose lines a small change rewrote is no clean
-    case, nor is one of which any change rewrote a part within days: it was unfinished. Lines are known again by their
-    text: blaming every commit of a history would take hours. A change is small up to `most_files` files and
-    `most_lines` rewritten lines of product code; what a larger one rewrites says little, unless it comes soon.
+    Some defects are mended in silence ("Small change"), so a change whose lines another one rewrote is no clean case.
+    Lines are known again by their text: blaming every commit of a history would take hours.
     """
 
-    most_files: int
-    most_lines: int
     _by_line: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    _large: set[int] = field(default_factory=set)
 
     def add(self, number: int, files: Sequence[ChangedFile]) -> None:
         """Remember what the change of that number rewrites."""
         kept = texts(files, "+")
-        lines = {(path, text) for path, text in _product_lines(files, "-") if text not in kept}
-        if len({path for path, _ in lines}) > self.most_files or len(lines) > self.most_lines:
-            self._large.add(number)
-        for line in lines:
+        for line in {(path, text) for path, text in _product_lines(files, "-") if text not in kept}:
             self._by_line[hash(line)].append(number)
 
-    def after(self, number: int, files: Sequence[ChangedFile]) -> list[tuple[int, bool]]:
-        """The later changes that rewrote a line which the change of that number adds: number, and whether small."""
+    def first_after(self, number: int, files: Sequence[ChangedFile]) -> int | None:
+        """The first later change that rewrote a line which the change of that number adds; None where none did."""
         found = {later for line in _product_lines(files, "+") for later in self._by_line.get(hash(line), ())}
-        return sorted((later, later not in self._large) for later in found if later > number)
+        return min((later for later in found if later > number), default=None)
 
 
 def _product_lines(files: Sequence[ChangedFile], kind: Kind) -> Iterator[tuple[str, str]]:

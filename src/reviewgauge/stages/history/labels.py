@@ -3,16 +3,14 @@
 How likely a label holds: a logistic model of five signs, which `benchmarks/labels.py` fits to labels read by hand.
 
 A fix mends what it changes; whether the change under review brought that is another question. It mostly did where the
-fix is small and says when it goes wrong, where the words that it changes are not among those that the change deleted
-(the same defect would have been there before), and where the code around stayed as it was until the fix (nobody else
-broke it).
+fix is small, comes soon, changes tests and no line that yet another change brought, and where the code around stayed as
+it was until the fix (nobody else broke it).
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,9 +20,10 @@ from typing import NamedTuple
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
+from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import LandedChange, own_text, without_ids
-from reviewgauge.repo.syntax.languages import not_product
-from reviewgauge.repo.szz.skipping import INSIDE
+from reviewgauge.repo.syntax.languages import is_test, not_product
+from reviewgauge.repo.szz.skipping import BESIDE, INSIDE
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
@@ -38,41 +37,32 @@ from reviewgauge.stages.history.lines import (
     says_the_same,
     texts,
     touched_at,
-    words_changed,
-    words_of,
 )
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
-ELSEWHERE = "of a fix of several changes that does most of its work elsewhere"
 _LONGEST_BODY = 2000
+MAY_BE = "may_be_a_fix"  # in `Comment.extra`: the message of the fix does not say so surely
 _SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
 
 
 _AROUND = 10  # lines before and after a labelled one
-_WHEN = re.compile(r"\b(?:when\w*|if|after|while|once|without|before|during|unless|until)\b", re.IGNORECASE)
-_FEATURE_REQUEST = re.compile(
-    r"\b(?:support|allow|compat|option|default|setting|unicode|encod|windows|win32|py(?:thon)? ?3|import|logging"
-    r"|warning|deprecat|style|clean)",
-    re.IGNORECASE,
-)
 
 
 class LabelFeatures(NamedTuple):
     """What speaks for a label and against it.
 
-    `changed`: the logarithm of the lines of product code that the fix adds and takes away, plus one. `older`: the share
-    of the words which the fix changes that the change had deleted somewhere. `stayed`: the share of the lines around
-    that the file still had just before the fix. `when`: 1 where the title of the fix names a condition under which it
-    goes wrong. `feature_request`: 1 where it names what mostly nobody had promised, such as an option or support of a
-    system.
+    `changed`: the logarithm of the lines of product code that the fix adds and takes away, plus one. `stayed`: the
+    share of the lines around that the file still had just before the fix. `others`: the logarithm of the number of
+    other changes that brought lines which the fix changes, plus one. `tests`: 1 where the fix changes tests. `days`:
+    the logarithm of the days from the change to the fix, plus one.
     """
 
     changed: float
-    older: float
     stayed: float
-    when: float
-    feature_request: float
+    others: float
+    tests: float
+    days: float
 
 
 class LabelledPlace(NamedTuple):
@@ -81,11 +71,10 @@ class LabelledPlace(NamedTuple):
     at: int
     head: str
     fixed: str
-    line: Inducing
 
 
-INTERCEPT = 0.603
-WEIGHTS = LabelFeatures(changed=-0.513, older=-0.687, stayed=1.992, when=0.563, feature_request=-1.052)
+INTERCEPT = 1.048
+WEIGHTS = LabelFeatures(changed=-0.398, stayed=1.567, others=-1.395, tests=0.495, days=-0.216)
 
 
 def probability(signs: LabelFeatures) -> float:
@@ -94,29 +83,24 @@ def probability(signs: LabelFeatures) -> float:
 
 
 def label_features(
-    files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[LabelledPlace]
+    fix: Sequence[ChangedFile], places: Sequence[LabelledPlace], others: int, days: float
 ) -> LabelFeatures:
-    """The features of a label: `files` is the diff of the change, `fix` that of the fix, `title` the fix's own."""
-    gone = words_of(line for file in files if not not_product(file.path) for line in _lines(file, "-"))
+    """The features of a label: `fix` is the diff of a fix `days` after the change.
+
+    `others` counts the other changes that brought what the fix changes.
+    """
     product = [line for file in fix if not not_product(file.path) for kind in "-+" for line in _lines(file, kind)]
-    changed = [word for place in places for word in _words(fix, place.line)]
     return LabelFeatures(
         math.log1p(len(product)),
-        sum(word in gone for word in changed) / max(1, len(changed)),
         sum(map(_stayed, places)) / len(places),
-        float(_WHEN.search(title) is not None),
-        float(_FEATURE_REQUEST.search(title) is not None),
+        math.log1p(others),
+        float(any(is_test(file.path) for file in fix)),
+        math.log1p(max(0.0, days)),
     )
 
 
 def _lines(file: ChangedFile, kind: str) -> list[str]:
     return [line.text for hunk in parse_patch(file.patch or "") for line in hunk.lines if line.kind == kind]
-
-
-def _words(fix: Sequence[ChangedFile], line: Inducing) -> list[str]:
-    """The words of a line that the fix changes; those beside what it inserts, where it changes none."""
-    touched = touched_at(fix, line.fix_path, line.fix_line, Side.OLD)
-    return [] if touched is None else [touched.tokens[at] for at in touched.changed or touched.beside]
 
 
 def _stayed(place: LabelledPlace) -> float:
@@ -139,29 +123,37 @@ class DiffedChange:
 class LabelledLines:
     """Some lines at the head of a change that a fix had to change, with the lines that say so.
 
-    `signs` are those of the label that they are a part of.
+    `signs` are those of the label that they are a part of; `beside`: its fix only adds lines beside or around them.
     """
 
     span: Span
     lines: tuple[Inducing, ...]
     signs: LabelFeatures
+    beside: bool
+
+
+class OfferedLabel(NamedTuple):
+    """A label that one certainty or another lets in: the number and the year of its change, how likely it holds."""
+
+    change: int
+    year: int
+    holds: float
 
 
 @dataclass
 class Labeller:
     """Makes the references of one change after the other.
 
-    A label that holds with a probability below `certainty` is left out. `placed` counts the blamed lines that are in
-    one, `skipped` the others by reason, `more` the changes without a label that another setting gives one.
+    A label that holds with a probability below `certainty` is left out; `offered` are those, too. `placed` counts the
+    blamed lines that are in a label, `skipped` the others by reason.
     """
 
     tracer: FixTracer
     fixes: Sequence[FoundFix]
     most_places: int
-    strict: bool = True
     certainty: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
-    more: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    offered: list[OfferedLabel] = field(default_factory=list)
     placed: int = 0
 
     def __post_init__(self) -> None:
@@ -176,8 +168,6 @@ class Labeller:
             made = [self._comment(found.change, fix, group, number) for number, group in enumerate(groups, 1)]
             if made:  # the same fix may land twice: in a branch and with its merge, or on two lines of development
                 references.setdefault(_what_was_mended(made) or fix.commit.id, made)
-        for changes in self.more.values() if references else ():
-            changes.discard(found.number)
         return tuple(one for made in references.values() for one in made)
 
     def _groups(self, found: DiffedChange, fix: FoundFix) -> list[LabelledLines]:
@@ -187,29 +177,28 @@ class Labeller:
         for path, at, line in placed:
             by_path.setdefault(path, {})[at] = line
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
-        settings = ["strict=false"] if why == ELSEWHERE else []
-        if (why and not settings) or not placed:
+        if why or not placed:
             self.skipped[why] += len(placed)
             return []
         signs = self._signs(found, fix, placed)
-        if (holds := probability(signs)) < self.certainty:
-            settings = [] if why else [f"certainty={least:g}" for least in (0.5, 0) if least <= holds]
-            why = why or "of a label that is too likely to be wrong"
+        beside = all(line.reason in (BESIDE, INSIDE) for _, _, line in placed)
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
                 tuple(line for at, line in sorted(lines.items()) if first <= at <= last),
                 signs,
+                beside,
             )
             for path, lines in sorted(by_path.items())
             for first, last in line_runs(lines, gap=2)
         ]
         if len(groups) > self.most_places:
-            settings, why = [], why or f"of a fix that touches more than {self.most_places} places of one change"
-        for setting in settings:
-            self.more[setting].add(found.number)
-        if why:
-            self.skipped[why] += len(placed)
+            self.skipped[f"of a fix that touches more than {self.most_places} places of one change"] += len(placed)
+            return []
+        if fix.kind is FixKind.YES and not beside:
+            self.offered.append(OfferedLabel(found.number, found.change.commit.committed.year, probability(signs)))
+        if probability(signs) < self.certainty:
+            self.skipped["of a label that is too likely to be wrong"] += len(placed)
             return []
         self.placed += len(placed)
         return groups
@@ -265,15 +254,9 @@ class Labeller:
             return "of a fix that only closes an issue and adds an option: a feature request"
         if lines and self._core_lost(found, fix, files, lines):
             return "the line that the fix changes most is not among them"
-        if lines and all(line.reason == INSIDE for line in lines):
+        if lines and not self.tracer.beside and all(line.reason == INSIDE for line in lines):
             return "the fix only adds lines beside them"
-        if not self.strict or not lines or any(line.reason == INSIDE for line in lines):
-            return ""
-        here, elsewhere = words_changed(product, {(line.fix_path, line.fix_line) for line in lines})
-        if len(here) >= len(elsewhere):
-            return ""
-        others = {owner for _, owner, reason in self._blamed(fix) if not reason} - {found.number, *fix.reverted}
-        return ELSEWHERE if others else ""
+        return ""
 
     def _blamed(self, fix: FoundFix) -> Iterator[tuple[Inducing, int | None, str]]:
         return self.tracer.lines(self.tracer.recall(fix.commit.id), fix)
@@ -297,11 +280,15 @@ class Labeller:
         """What says how likely a label on these lines holds."""
         before, text_at = f"{fix.commit.id}^", self.tracer.memory.text
         places = [
-            LabelledPlace(at, text_at(found.change.head, path), text_at(before, line.fix_path), line)
+            LabelledPlace(at, text_at(found.change.head, path), text_at(before, line.fix_path))
             for path, at, line in placed
         ]
+        owners = {owner for _, owner, reason in self._blamed(fix) if not reason}
         return label_features(
-            found.files, self._diff(before, fix.commit.id), self._text(fix).partition("\n")[0], places
+            self._diff(before, fix.commit.id),
+            places,
+            len(owners - {found.number, *fix.reverted}),
+            _days(found.change, fix),
         )
 
     def _text(self, fix: FoundFix) -> str:
@@ -323,8 +310,8 @@ class Labeller:
         """The finding of a fix at one of its places, counted from 1; without a place it is the whole change."""
         commit, first = fix.commit, f"fix-{fix.commit.id[:12]}"
         evidence, after = self._evidence(fix, group) if group else ("", "")
+        perhaps = fix.kind is FixKind.PERHAPS and not fix.is_revert
         why = sorted({line.reason for line in group.lines}) if group else ["the fix takes back the change as a whole"]
-        days = max(0.0, round((commit.committed - change.commit.committed) / timedelta(days=1), 1))
         return Comment(
             id=first if number == 1 else f"{first}-{number}",
             body=without_ids(self._text(fix))[:_LONGEST_BODY],
@@ -333,9 +320,16 @@ class Labeller:
             created=commit.committed,
             same_as=None if number == 1 else first,
             origin=Origin.FIX,
-            tier=Tier.TRACED,
+            tier=Tier.BESIDE if group and group.beside else Tier.TRACED,
             resolution=Resolution(commit=commit.id, snippet=after or None, diff=evidence or None),
-            extra={"fix": commit.id, "days": days, "szz": [*why], **(_certainty(group.signs) if group else {})},
+            extra={
+                "fix": commit.id,
+                "days": round(_days(change, fix), 1),
+                "szz": [*why],
+                **({"signs": [round(sign, 3) for sign in group.signs]} if group else {}),
+                **({"holds": round(probability(group.signs), 2)} if group and not perhaps and not group.beside else {}),
+                **({MAY_BE: True} if perhaps else {}),
+            },
         )
 
     def _evidence(self, fix: FoundFix, group: LabelledLines) -> tuple[str, str]:
@@ -356,6 +350,10 @@ class Labeller:
         return evidence[:_LONGEST_EVIDENCE], after[:_LONGEST_SNIPPET]
 
 
+def _days(change: LandedChange, fix: FoundFix) -> float:
+    return max(0.0, (fix.commit.committed - change.commit.committed) / timedelta(days=1))
+
+
 def _what_was_mended(comments: Sequence[Comment]) -> tuple[tuple[Span, str], ...]:
     """The places of a label with the lines that the fix changed there; empty where it has none."""
     return tuple(
@@ -363,10 +361,6 @@ def _what_was_mended(comments: Sequence[Comment]) -> tuple[tuple[Span, str], ...
         for one in comments
         if one.span is not None and one.resolution is not None and one.resolution.diff
     )
-
-
-def _certainty(signs: LabelFeatures) -> dict[str, float | list[float]]:
-    return {"holds": round(probability(signs), 2), "signs": [round(sign, 3) for sign in signs]}
 
 
 def _weight(files: Sequence[ChangedFile], line: Inducing) -> tuple[int, int]:

@@ -7,7 +7,7 @@ word: the words that the change brought into the line with the words that the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
@@ -167,23 +167,6 @@ def _imported(line: DiffLine) -> list[str]:
     return re.findall(r"\w{2,}", line.text) if line.kind != " " and trivial(line.text) == "an import" else []
 
 
-def words_changed(files: Sequence[ChangedFile], lines: Collection[tuple[str, int]]) -> tuple[list[str], list[str]]:
-    """The words that a diff takes out or puts in: in the blocks with one of `lines` of the old side, and elsewhere.
-
-    Words of lines that say nothing do not count, nor those that the block leaves as they are.
-    """
-    here, elsewhere = list[str](), list[str]()
-    for file in files:
-        for block in _blocks(file):
-            wanted = any((file.old_path or file.path, line.old) in lines for line in block)
-            for line in block:
-                side, number = (Side.NEW, line.new) if line.kind == "+" else (Side.OLD, line.old)
-                if number is not None and not trivial(line.text):
-                    touched = touched_lines(file.patch or "", side)[number]
-                    (here if wanted else elsewhere).extend(touched.tokens[at] for at in touched.changed)
-    return here, elsewhere
-
-
 def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -> TouchedLine | None:
     """How the diff of `files` touched one line; None where it did not."""
     for file in files:
@@ -236,11 +219,6 @@ def _deleted_runs(patches: tuple[str, ...]) -> tuple[str, ...]:
 
 def _joined(tokens: Iterable[str]) -> str:
     return f" {' '.join(token for token in tokens if token not in _SIGNS)} "
-
-
-def words_of(lines: Iterable[str]) -> set[str]:
-    """The different words in lines."""
-    return {token for line in lines for token in _tokens(line)} - _SIGNS
 
 
 def adds_option(files: Sequence[ChangedFile]) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reviewgauge.analysis.doctor.limits import SIZE
 from reviewgauge.core.records import Task
@@ -17,7 +16,7 @@ from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
 from reviewgauge.engine.score import ScoreTotals, usual_metric
-from reviewgauge.stages.history.card import MORE
+from reviewgauge.stages.history.card import CURVE
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
@@ -173,12 +172,7 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
     where = shlex.quote(folder)
     posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
     size = next((one for one in card.sections if one.title == SIZE), None)
-    more = Counter[str]()
-    histories = [one for one in card.sections if one.title.startswith(MORE)]
-    for setting, count in (row for one in histories for row in one.rows):
-        more[str(setting)] += count if isinstance(count, int) else 0
-    ways = [f"--set {name} (up to {n} more)" for name, n in more.most_common()]
-    ways += [] if len(histories) > 1 else ["several repositories in one build"]
+    curve = [row for one in card.sections if one.title.startswith(CURVE) for row in one.rows]
     checks = any(one.by == "check_labels" for one in card.sections)
     return [
         f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
@@ -187,9 +181,18 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
         f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
         *([f"to check: reviewgauge annotate init labels.db {where}"] if checks else []),
         *([f"labels: {size.text}"] if size else []),
-        *([f"more labels: {', '.join(ways)}"] if size and ways else []),
+        *([f"--set certainty=... {'; '.join(_curve(curve))}"] if size and curve else []),
         *([] if size and size.warnings else [f"next: reviewgauge doctor {where}"]),
     ]
+
+
+def _curve(rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    """How many changes get a label at each certainty, over all histories, and which share of the labels should hold."""
+    for least in sorted({float(str(row[0])) for row in rows}, reverse=True):
+        here = [[float(str(cell)) for cell in row] for row in rows if row[0] == least]
+        labels = sum(row[2] for row in here)
+        holds = sum(row[2] * row[3] for row in here) / labels
+        yield f"{least:g}: {sum(row[1] for row in here):,.0f} changes, {holds:.0%} of the labels should hold"
 
 
 def bundle_notes(runs: Sequence[RunEntry]) -> list[str]:
