@@ -68,8 +68,10 @@ def test_a_message_that_may_speak_of_a_fix_makes_a_label_only_when_asked_for(tmp
         place = BuildFolder(tmp_path / f"bench-{perhaps}", str(told.folder))
         try:
             made = list(FromGit(certainty=0, perhaps=perhaps).apply([], place))
+            warned = [words for section in place.sections for words in section.warnings]
         finally:
             place.close()
+        assert any(words.startswith("1 labels rest on messages that only may") for words in warned) is perhaps
         found = [one for each in made if isinstance(each, Candidate) for one in each.case.references]
         assert [(one.span is not None, one.extra.get(MAY_BE)) for one in found] == [(True, True)] * perhaps
         assert perhaps or f"shop/{change[:12]}" in {each.item for each in made if isinstance(each, Drop)}

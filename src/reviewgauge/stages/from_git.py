@@ -34,7 +34,7 @@ from reviewgauge.repo.syntax.languages import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Rewrites, Traced, classify_message
-from reviewgauge.stages.history.labels import DiffedChange, Labeller
+from reviewgauge.stages.history.labels import MAY_BE, DiffedChange, Labeller
 from reviewgauge.stages.history.memory import HistoryMemory
 from reviewgauge.stages.sampling.draws import change_facts
 
@@ -283,6 +283,7 @@ class _CaseMaker:
             return self._drop(change, "cannot be a record", str(error).split("\n")[0])
         if references:
             self.counts.labelled += 1
+            self.counts.perhaps += sum(MAY_BE in one.extra for one in references if one.same_as is None)
             for what, numbers in (("days", self.counts.days), ("holds", self.counts.holds)):
                 found = (one.extra.get(what) for one in references if one.same_as is None)
                 numbers += [number for number in found if isinstance(number, float)]

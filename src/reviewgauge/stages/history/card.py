@@ -26,6 +26,7 @@ class Counts:
     young: int = 0
     labelled: int = 0
     clean: int = 0
+    perhaps: int = 0
     days: list[float] = field(default_factory=list)
     holds: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
@@ -103,6 +104,11 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
             "that a fix had to change these lines, not that a reviewer could have known."
         ),
         figures=figures,
+        warnings=(
+            f"{counts.perhaps} labels rest on messages that only may speak of a fix (of 14 read, 3 did): --model asks "
+            "a model of each, --audit people",
+        )
+        * bool(counts.perhaps),
     )
 
 
