@@ -16,7 +16,6 @@ from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.stored import (
     ByKey,
     Lazy,
-    Places,
     ReplayableStream,
     StoredRecords,
     Unstorable,
@@ -76,12 +75,12 @@ def test_what_no_line_can_hold_is_refused_and_the_rest_stays() -> None:
 
 
 def test_a_file_that_is_replaced_is_read_as_it_was(tmp_path: Path) -> None:
-    file, places = tmp_path / "cases.jsonl", Places()
+    file = tmp_path / "cases.jsonl"
     lines = [case.to_line() for case in make_cases(3)]
     file.write_bytes(b"".join(lines))
+    stored = StoredRecords(os.open(file, os.O_RDONLY), str(file), Case)
     for number, line in enumerate(lines):
-        places.add(sum(map(len, lines[:number])), len(line))
-    stored = StoredRecords(os.open(file, os.O_RDONLY), str(file), Case, places)
+        stored.places.add(sum(map(len, lines[:number])), len(line))
     by_key = ByKey({case.id: at for at, case in enumerate(make_cases(3))}, stored)
     (tmp_path / "other").write_bytes(b"nothing")
     (tmp_path / "other").replace(file)

@@ -87,6 +87,7 @@ def group() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
     _settle_streams()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads wait for each other longer than they work
     words = sys.argv[1:] if arguments is None else list(arguments)
     defaults: dict[str, object] = {}
     if words[:1] == ["help"]:  # as other programs do

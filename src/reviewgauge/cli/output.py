@@ -44,9 +44,12 @@ def emit(
         text = json.dumps(hide_in(data), indent=2, ensure_ascii=not everything, allow_nan=False)
         click.echo(_UNPRINTABLE.sub(_escaped, text))
         return
+    shown = show()
+    if isinstance(shown, str) and shown.isascii() and len(shown) <= _width():  # rich is slow to import for a short line
+        click.echo(harmless(hide_secrets(shown)))
+        return
     from rich.console import Console
 
-    shown = show()
     console = Console(width=_width(), highlight=False)
     for part in shown if isinstance(shown, list) else [shown]:
         clean = harmless(hide_secrets(part)) if isinstance(part, str) else part

@@ -10,7 +10,7 @@ import click
 from reviewgauge.api.report import report
 from reviewgauge.cli.options import json_option, resamples_option, seed_option, slice_option
 from reviewgauge.cli.output import emit
-from reviewgauge.views.terminal.closing import count
+from reviewgauge.views.figures import counted
 
 
 @click.command("report")
@@ -30,5 +30,5 @@ from reviewgauge.views.terminal.closing import count
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Write one self-contained HTML report of one or more RUNS of the same benchmark."""
     result = report(*runs, **options)
-    made = f"{result.bytes / 1e6:.1f} MB, {count(result.systems, 'system')} on {count(result.cases, 'case')}"
+    made = f"{result.bytes / 1e6:.1f} MB, {counted(result.systems, 'system')} on {counted(result.cases, 'case')}"
     emit(result, as_json, lambda: f"{result.path}: {made}; open it in a browser")

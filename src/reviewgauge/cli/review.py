@@ -21,7 +21,8 @@ from reviewgauge.cli.options import (
 )
 from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.core.results import Drop
-from reviewgauge.views.terminal.closing import after_review, count, drop_notes, review_line
+from reviewgauge.views.figures import counted
+from reviewgauge.views.terminal.closing import after_review, drop_notes, review_line
 
 LABELS = "labels"  # names left out what was not a label
 
@@ -60,11 +61,11 @@ def _shown(result: ReviewResult) -> str:
     remarks = [drop for drop in result.notes if drop.by != LABELS]
     if remarks:
         word = result.dataset.partition(" | ")[0]
-        note(f"note: {count(len(remarks), 'remark')} on the data: reviewgauge info {word} shows them")
+        note(f"note: {counted(len(remarks), 'remark')} on the data: reviewgauge info {word} shows them")
     lines = [review_line(totals, result.spending) for totals in result.totals]
     lines += [result.spending.sentence] if result.spending.sentence else []
     if not result.spending.estimated:
-        where = f"{result.dataset}, {count(result.cases, 'case')}, benchmark {result.benchmark[:12]}"
+        where = f"{result.dataset}, {counted(result.cases, 'case')}, benchmark {result.benchmark[:12]}"
         lines += [f"{result.run}: {where}", *after_review(result.run, result.totals, result.task)]
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from reviewgauge.api.study import StudyResult, study
 from reviewgauge.cli.options import json_option, model_options, seed_option, verb, workers_option
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.reports.study import Estimate
-from reviewgauge.views.terminal.closing import count
+from reviewgauge.views.figures import counted
 from reviewgauge.views.terminal.study_tables import estimate_lines, study_view
 
 
@@ -68,5 +68,5 @@ def _shown(result: StudyResult) -> list[object]:
         price = "" if result.dollars is None else f", ${result.dollars:.2f}"
         paid = f"; {result.calls:,} calls paid{price}{' (an invented price)' * result.estimate.invented}"
     out = Path(result.out)
-    tables = f"{count(len(result.report.tables), 'table')} in {out / 'tables'} as CSV, Markdown and LaTeX"
+    tables = f"{counted(len(result.report.tables), 'table')} in {out / 'tables'} as CSV, Markdown and LaTeX"
     return [study_view(result.report), f"{out / 'report.html'}: the page; {tables}{paid}"]

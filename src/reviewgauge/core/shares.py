@@ -7,8 +7,15 @@ the correction of a finite population and the margin of a share that is not know
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 from statistics import NormalDist
+from typing import NamedTuple
 
+from reviewgauge.core.records import Case
+
+LABELS_FACT, CLEAN_FACT = "labels_that_hold", "clean_that_hold"  # on every case: "17 of 20"
+_CHECKED = re.compile(r"(\d{1,9}) of (\d{1,9})")
 _Z = NormalDist().inv_cdf(0.975)  # of a 95% interval
 
 
@@ -41,3 +48,20 @@ def _left_over(n: int, population: int | None) -> float:
     if population is None:
         return 1.0
     return 0.0 if n >= population else (population - n) / (population - 1)
+
+
+class PeopleFound(NamedTuple):
+    """`words`, such as "17 of 20", and the share with the ends of its interval."""
+
+    words: str
+    ends: tuple[float, float, float]
+
+
+def people_found(cases: Iterable[Case], fact: str) -> PeopleFound | None:
+    """How many of the drawn labels, or clean changes, hold, as each case says; None where nobody checked."""
+    stated = next((str(case.facts[fact]) for case in cases if fact in case.facts), "")
+    if not (found := _CHECKED.fullmatch(stated)):
+        return None
+    right, n = int(found[1]), int(found[2])
+    interval = wilson(right, n) if right <= n else None
+    return PeopleFound(stated, (right / n, *interval)) if interval else None

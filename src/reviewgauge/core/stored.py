@@ -132,9 +132,9 @@ class StoredRecords(Lazy[R]):
     Safe for several threads.
     """
 
-    def __init__(self, descriptor: int, name: str, model: type[R], places: Places, keep: int = 0) -> None:
+    def __init__(self, descriptor: int, name: str, model: type[R], keep: int = 0) -> None:
         """`descriptor` is closed with this object. The records of the first `keep` bytes of lines are parsed once."""
-        self._descriptor, self._name, self._model, self._places = descriptor, name, model, places
+        self._descriptor, self._name, self._model, self.places = descriptor, name, model, Places()
         self._kept: dict[tuple[int, int], R] = {}
         self._room = keep
 
@@ -143,21 +143,27 @@ class StoredRecords(Lazy[R]):
 
     @override
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
     def line(self, at: int) -> bytes:
         """The line of a record, as it is in the file."""
-        return os.pread(self._descriptor, self._places.sizes[at], self._places.starts[at])
+        return os.pread(self._descriptor, self.places.sizes[at], self.places.starts[at])
 
     @override
     def _make(self, at: int) -> R:
-        place = self._places.starts[at], self._places.sizes[at]
-        if (known := self._kept.get(place)) is not None:
-            return known
-        record = parse_record(self._model, self.line(at), self._name, at + 1)
-        if place[1] <= self._room:
-            self._room -= place[1]
-            self._kept[place] = record
+        start, size = self.places.starts[at], self.places.sizes[at]
+        known = self._kept.get((start, size))
+        return (
+            self.keep(start, size, parse_record(self._model, self.line(at), self._name, at + 1))
+            if known is None
+            else known
+        )
+
+    def keep(self, start: int, size: int, record: R) -> R:
+        """Keep the record of a line that was read, if there is room; returns it."""
+        if size <= self._room:
+            self._room -= size
+            self._kept[start, size] = record
         return record
 
 
@@ -193,7 +199,7 @@ class ReplayableStream(StoredRecords[R]):
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(buffering=0, dir=self._folder) as file:
-                super().__init__(os.dup(file.fileno()), "a temporary file", model, Places())
+                super().__init__(os.dup(file.fileno()), "a temporary file", model)
         except OSError as error:
             raise write_error(self._folder, error) from None
         self._end = 0
@@ -209,7 +215,7 @@ class ReplayableStream(StoredRecords[R]):
                 done += os.pwrite(self._descriptor, memoryview(line)[done:], self._end + done)
         except OSError as error:
             raise write_error(self._folder, error) from None
-        self._places.add(self._end, len(line))
+        self.places.add(self._end, len(line))
         self._end += len(line)
 
 

@@ -5,11 +5,10 @@ Source: this project (docs/guides/build.md#check-labels-by-hand); the interval i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -19,15 +18,13 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Comment, Origin, Tier, findings
 from reviewgauge.core.results import Drop
-from reviewgauge.core.shares import wilson
+from reviewgauge.core.shares import CLEAN_FACT, LABELS_FACT, wilson
 from reviewgauge.stages.pull_requests.candidates import sort_findings
 from reviewgauge.stages.sampling.audit import NOBODY, Checked, Drawn, checked, decision_id, draw, write_drawn
 from reviewgauge.stages.sampling.audit_table import AUDIT, Marks, read_marks, read_table
 
 SHEET = f"{AUDIT}/labels.csv"
 LABEL, CLEAN = "label", "clean"
-LABELS_FACT, CLEAN_FACT = "labels_that_hold", "clean_that_hold"  # on every case: "17 of 20"
-_CHECKED = re.compile(r"(\d{1,9}) of (\d{1,9})")
 _LONGEST_TITLE, _LONGEST_TEXT = 200, 1_500
 _NOT_A_DEFECT, _NOT_CLEAN = "a person found that its label does not hold", "a person found that it is not clean"
 
@@ -143,20 +140,3 @@ def decisions_of(case: Case, kind: str) -> Iterator[Decision]:
         yield from (label_decision(case, finding) for finding in findings(case.references) if from_fix(finding))
     elif case.clean:
         yield clean_decision(case)
-
-
-class PeopleFound(NamedTuple):
-    """`words`, such as "17 of 20", and the share with the ends of its interval."""
-
-    words: str
-    ends: tuple[float, float, float]
-
-
-def people_found(cases: Iterable[Case], fact: str) -> PeopleFound | None:
-    """How many of the drawn labels, or clean changes, hold, as each case says; None where nobody checked."""
-    stated = next((str(case.facts[fact]) for case in cases if fact in case.facts), "")
-    if not (found := _CHECKED.fullmatch(stated)):
-        return None
-    right, n = int(found[1]), int(found[2])
-    interval = wilson(right, n) if right <= n else None
-    return PeopleFound(stated, (right / n, *interval)) if interval else None

@@ -81,6 +81,11 @@ def count(n: float | None) -> str:
     return f"{n:,.0f}" if n == round(n) else f"{n:,.1f}"
 
 
+def counted(n: int, what: str) -> str:
+    """`1 case`, `3 cases`."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
 def dollars(value: float | None) -> str:
     """`$1,234.50`, a dash if unknown."""
     return UNDEFINED if value is None else f"${value:,.2f}"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 from scipy.stats import bootstrap
 
 from analysis_toys import BENCHMARK, Mean, Micro, make_cases, mean_scores, micro_scores, review_counts
@@ -16,6 +17,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     difference_interval,
     percentile_interval,
     resampled_measures,
+    student_t,
     sum_by_cluster,
 )
 from reviewgauge.core.records import Case
@@ -200,3 +202,14 @@ def test_the_interval_of_a_difference_is_wider_with_few_clusters_and_tends_to_th
     assert found.low is not None and found.high is not None and plain.low is not None and plain.high is not None
     assert found.low < plain.low and plain.high < found.high
     assert clusters < 1000 or plain.low - found.low < 0.001
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 10, 29, 30, 999, 20_000])
+def test_students_quantile_is_that_of_scipy(degrees: int) -> None:
+    assert student_t(degrees) == pytest.approx(stdtrit(degrees, 0.975), rel=1e-11)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=300), st.floats(0.5, 1))
+def test_the_ends_of_an_interval_are_the_quantiles_of_numpy(draws: list[float], level: float) -> None:
+    expected = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    assert percentile_interval(np.array(draws), level)[:2] == pytest.approx(tuple(expected), abs=1e-12)

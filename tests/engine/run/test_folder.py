@@ -91,6 +91,7 @@ def test_the_last_score_of_a_key_wins(tmp_path: Path) -> None:
             run.append_score(score)
         assert run.scores() == [scored(0, value=2), scored(0, "other")]
         assert run.scores("other") == [scored(0, "other")]
+        assert run.scores()[0] is run.scores()[0]  # read once
 
 
 def test_lines_about_unknown_cases_and_half_outcomes_are_refused(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from reviewgauge.core.records import Case, Origin
+from reviewgauge.core.shares import CLEAN_FACT, LABELS_FACT, people_found
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
-from reviewgauge.stages.check_labels import CLEAN_FACT, LABELS_FACT, people_found
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")
 _NAMED = re.compile(

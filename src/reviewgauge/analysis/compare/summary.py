@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -64,13 +65,14 @@ class Summariser:
         for s, system in enumerate(panel.systems):
             n, clusters = int(kept[s].sum()), int((sizes[s] > 0).sum())
             estimates = []
+            of_clusters = cache(lambda s=s: measures_of(metric, MatrixAggregate(panel.names, sums[s].T, sizes[s])))
             for measure, values in zip(points.names, points.values, strict=True):
                 value = number(values[s, 0])
                 interval = Interval(None, None, 0.0)
                 if value is not None and clusters >= 2:
                     interval = percentile_interval(draws.of(measure, s))
                     if interval.low == interval.high in (0.0, 1.0) and metric.units.get(measure, "share") == "share":
-                        interval = self._of_equal(measure, interval, sums[s], sizes[s])
+                        interval = _of_equal(interval, of_clusters()[measure])
                 if interval.undefined > UNDEFINED_LIMIT:
                     gaps.setdefault(measure, []).append((system, interval.undefined))
                 estimates.append(
@@ -90,13 +92,6 @@ class Summariser:
             parts = dict(zip(panel.names, totals[s].tolist(), strict=True))
             found.append(self._summary(s, view.mask, tuple(estimates), parts))
         return found, _say_gaps(gaps)
-
-    def _of_equal(self, measure: str, interval: Interval, sums: Numbers, sizes: Numbers) -> Interval:
-        """Wilson's interval of a share that no draw changes, as if each cluster that has a value were one answer."""
-        found = measures_of(self.metric, MatrixAggregate(self.panel.names, sums.T, sizes))[measure]
-        n = int(np.isfinite(found).sum())
-        low, high = wilson(n if interval.low else 0, n) or interval[:2]
-        return Interval(low, high, interval.undefined)
 
     def _summary(self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: dict[str, float]) -> SystemSummary:
         panel = self.panel
@@ -135,6 +130,13 @@ class Summariser:
             return order_ends(low, high, measure in self.metric.lower_is_better)
 
         return {measure: [ends(measure, s) for s in range(len(panel.systems))] for measure in points.names}
+
+
+def _of_equal(interval: Interval, values: Numbers) -> Interval:
+    """Wilson's interval of a share that no draw changes, as if each cluster that has a value were one answer."""
+    n = int(np.isfinite(values).sum())
+    low, high = wilson(n if interval.low else 0, n) or interval[:2]
+    return Interval(low, high, interval.undefined)
 
 
 def order_ends(one: float | None, other: float | None, lower_is_better: bool) -> Ends:

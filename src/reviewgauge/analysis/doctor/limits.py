@@ -12,8 +12,7 @@ from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.analysis.stats.power import clusters_needed, detectable_difference
 from reviewgauge.core.records import Case, Origin, Tier, findings
 from reviewgauge.core.results import CommentState
-from reviewgauge.core.shares import margin
-from reviewgauge.stages.check_labels import CLEAN_FACT, LABELS_FACT, people_found
+from reviewgauge.core.shares import CLEAN_FACT, LABELS_FACT, margin, people_found
 
 _UNCHECKED = 0.2  # of the labels: what the sentence on labels that nobody checked is said for
 

@@ -84,8 +84,10 @@ def measures_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numb
         raw = metric.combine(aggregate)
     clean: dict[str, Numbers] = {}
     for name, values in raw.items():
-        array = np.broadcast_to(np.asarray(values, dtype=np.float64), aggregate.count.shape)
-        clean[name] = np.where(np.isfinite(array), array, np.nan)
+        array = np.asarray(values, dtype=np.float64)
+        array = array if array.shape == aggregate.count.shape else np.broadcast_to(array, aggregate.count.shape)
+        finite = np.isfinite(array)
+        clean[name] = array if finite.all() else np.where(finite, array, np.nan)
     return clean
 
 

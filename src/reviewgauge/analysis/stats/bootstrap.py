@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -215,7 +215,9 @@ def percentile_interval(draws: Numbers, level: float = LEVEL) -> Interval:
     undefined = (draws.size - defined.size) / draws.size
     if not defined.size or undefined > UNDEFINED_LIMIT:
         return Interval(None, None, undefined)
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    ends = (1 - level) / 2 * (defined.size - 1), (1 + level) / 2 * (defined.size - 1)  # among the sorted draws
+    beside = [int(at) for end in ends for at in (math.floor(end), math.ceil(end))]
+    low, high = np.interp(ends, beside, np.partition(defined, beside)[beside])  # np.quantile takes three times as long
     return Interval(float(low), float(high), undefined)
 
 
@@ -224,7 +226,19 @@ def difference_interval(gaps: Numbers, clusters: int) -> Interval:
 
     They cover as often as a 95% t interval of as many observations does.
     """
-    from scipy.special import ndtr, stdtrit  # a tenth of what scipy.stats takes to import
+    return percentile_interval(gaps, math.erf(math.sqrt(clusters / (clusters - 1) / 2) * student_t(clusters - 1)))
 
-    wide = math.sqrt(clusters / (clusters - 1)) * float(stdtrit(clusters - 1, (1 + LEVEL) / 2))
-    return percentile_interval(gaps, 1 - 2 * float(ndtr(-wide)))
+
+@lru_cache
+def student_t(degrees: int) -> float:
+    """What 95% of Student's distribution lie within (Abramowitz and Stegun 1964, 26.7.3-4): scipy is slow to import."""
+    k = np.arange(2 + degrees % 2, degrees, 2)
+    low, high = 1.0, 13.0
+    for _ in range(45):
+        t = (low + high) / 2
+        angle = math.atan(t / math.sqrt(degrees))
+        share = math.sin(angle) * (1 + float(np.cumprod(math.cos(angle) ** 2 * (k - 1) / k).sum()))
+        if degrees % 2:
+            share = 2 / math.pi * (angle + share * math.cos(angle) * (degrees > 1))
+        low, high = (t, high) if share < LEVEL else (low, t)
+    return low

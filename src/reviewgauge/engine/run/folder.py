@@ -275,7 +275,10 @@ class RunFolder:
 
     def scores(self, metric: str | None = None) -> Sequence[Score]:
         """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
-        return stored_scores(self._scores, self._stored_cases().at, CASES, metric)
+        known = self._stored_cases().at
+        if metric is not None:
+            return stored_scores(self._scores, known, CASES, metric)
+        return self._once(SCORES, self._scores, lambda: stored_scores(self._scores, known, CASES, None))
 
     def scored_metrics(self) -> list[str]:
         """The signatures of the metrics that the run was scored with, in the order of their first scores."""

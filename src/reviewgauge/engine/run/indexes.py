@@ -18,7 +18,7 @@ from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import parse_record, placed_lines
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.stored import KEPT, Places, StoredRecords
+from reviewgauge.core.stored import KEPT, StoredRecords
 from reviewgauge.engine.run.journal import Journal
 from reviewgauge.engine.run.manifest import benchmark_hash
 
@@ -41,42 +41,32 @@ class StoredLabels(NamedTuple):
 
 
 @contextmanager
-def _indexed(path: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """A file to make an index of, and another descriptor of it that stays open."""
+def _indexed(path: Path, model: type[R], keep: int = KEPT) -> Iterator[tuple[BinaryIO, StoredRecords[R]]]:
+    """A file to make an index of, and its records, of which no place is known yet."""
     descriptor = open_within(path, os.O_RDONLY)
-    try:
-        kept = os.dup(descriptor)
-    except OSError:
-        os.close(descriptor)
-        raise
     with os.fdopen(descriptor, "rb") as stream:
-        try:
-            yield stream, kept
-        except BaseException:
-            os.close(kept)
-            raise
+        yield stream, StoredRecords(os.dup(descriptor), str(path), model, keep)
 
 
 def stored_cases(path: Path, benchmark: str) -> StoredCases:
     """The cases in a file. Raises BadInput when they are not those of this benchmark."""
-    places = Places()
     at: dict[str, int] = {}
 
-    def read(stream: BinaryIO) -> Iterator[Case]:
+    def read(stream: BinaryIO, cases: StoredRecords[Case]) -> Iterator[Case]:
         for number, start, line in placed_lines(stream, str(path)):
             case = parse_record(Case, line, str(path), number)
-            at[sys.intern(case.id)] = places.add(start, len(line))
+            at[sys.intern(case.id)] = cases.places.add(start, len(line))
             yield case
 
     try:
-        with _indexed(path) as (stream, kept):
-            if benchmark_hash(read(stream)) != benchmark:
+        with _indexed(path, Case, keep=0) as (stream, cases):
+            if benchmark_hash(read(stream, cases)) != benchmark:
                 raise BadInput(
                     str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
                 )
     except OSError as error:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
-    return StoredCases(StoredRecords(kept, str(path), Case, places), at)
+    return StoredCases(cases, at)
 
 
 def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str) -> Sequence[Outcome]:
@@ -85,17 +75,18 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
     A failure gives way to whatever was recorded after it. Two reviews under one key, and one of a case that is not
     `known`, are errors.
     """
-    places, reviewed = Places(), bytearray()
+    reviewed = bytearray()
     found: dict[OutcomeKey, int] = {}
     path = str(journal.path)
     try:
-        with _indexed(journal.path) as (stream, kept):
+        with _indexed(journal.path, Outcome) as (stream, outcomes):
             for number, start, size, outcome in journal.read_from(stream):
                 _check_outcome(outcome, known, path, number, cases)
+                outcomes.keep(start, size, outcome)
                 key = (sys.intern(outcome.case), sys.intern(outcome.system), outcome.attempt)
                 at = found.get(key)
                 if at is None:
-                    found[key] = places.add(start, size)
+                    found[key] = outcomes.places.add(start, size)
                     reviewed.append(outcome.review is not None)
                     continue
                 if reviewed[at]:
@@ -105,47 +96,47 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
                         record=number,
                         remedy="remove one of the two lines",
                     )
-                places.replace(at, start, size)
+                outcomes.places.replace(at, start, size)
                 reviewed[at] = outcome.review is not None
     except FileNotFoundError:
         return []
-    return StoredRecords(kept, path, Outcome, places, KEPT)
+    return outcomes
 
 
 def stored_scores(journal: Journal[Score], known: Container[str], cases: str, metric: str | None) -> Sequence[Score]:
     """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
-    places = Places()
     found: dict[tuple[str, str, int, str], int] = {}
     path = str(journal.path)
     try:
-        with _indexed(journal.path) as (stream, kept):
+        with _indexed(journal.path, Score) as (stream, scores):
             for number, start, size, score in journal.read_from(stream, None if metric is None else _may_be_of(metric)):
                 if score.case not in known:
                     raise BadInput(path, f"case {score.case!r} is not in {cases}", record=number, field="case")
                 if metric is not None and score.metric != metric:
                     continue
+                scores.keep(start, size, score)
                 key = (sys.intern(score.case), sys.intern(score.system), score.attempt, sys.intern(score.metric))
                 if (at := found.get(key)) is None:
-                    found[key] = places.add(start, size)
+                    found[key] = scores.places.add(start, size)
                 else:
-                    places.replace(at, start, size)
+                    scores.places.replace(at, start, size)
     except FileNotFoundError:
         return []
-    return StoredRecords(kept, path, Score, places, KEPT)
+    return scores
 
 
 def stored_labels(journal: Journal[Label]) -> StoredLabels:
     """The labels in their order."""
-    places = Places()
     on: dict[str, array[int]] = {}
     try:
-        with _indexed(journal.path) as (stream, kept):
+        with _indexed(journal.path, Label) as (stream, labels):
             for _, start, size, label in journal.read_from(stream):
-                at = places.add(start, size)
+                labels.keep(start, size, label)
+                at = labels.places.add(start, size)
                 on.setdefault(sys.intern(label.subject.case), array("L")).append(at)
     except FileNotFoundError:
         return StoredLabels([], {})
-    return StoredLabels(StoredRecords(kept, str(journal.path), Label, places, KEPT), on)
+    return StoredLabels(labels, on)
 
 
 def _may_be_of(metric: str) -> Callable[[bytes], bool]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from array import array
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -111,7 +112,7 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
         dataset=runs[0].manifest.dataset,
         benchmark=runs[0].manifest.benchmark,
         outcomes=_together([run.outcomes() for run in runs], renames),
-        labels=[label for run, names in zip(runs, renames, strict=True) for label in renamed_labels(run, names)],
+        labels=chained([renamed_labels(run, names) for run, names in zip(runs, renames, strict=True)]),
         reviewers={
             names.get(system, system): _reviewed_by(entry)
             for run, names in zip(runs, renames, strict=True)
@@ -132,7 +133,13 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
             replace(
                 blank,
                 metric=loaded,
-                scores=_together([run.scores(name) for run in runs], renames),
+                scores=_together(
+                    [
+                        Lazy.of(own[name].places if name in own else (), run.scores().__getitem__)
+                        for run, own in zip(runs, measured, strict=True)
+                    ],
+                    renames,
+                ),
                 unscored=[system for system in blank.unscored if system not in seen],
                 systems_in=scored,
             )
@@ -197,9 +204,10 @@ def check_named_once(paths: Sequence[str | Path]) -> None:
 
 @dataclass
 class _Measured:
-    """The systems that a metric measured in a run, in their order, and whether it applies to any review."""
+    """The systems that a metric measured in a run, in their order, where its scores are, and whether it applies."""
 
     systems: dict[str, None] = field(default_factory=dict)
+    places: array[int] = field(default_factory=lambda: array("L"))
     applies: bool = False
 
 
@@ -213,8 +221,9 @@ def _check_scores(run: RunFolder, digests: Mapping[tuple[str, str, int], str]) -
     found: dict[str, _Measured] = {}
     orphans: list[Score] = []
     changed: list[Score] = []
-    for score in run.scores():
+    for at, score in enumerate(run.scores()):
         own = found.setdefault(score.metric, _Measured())
+        own.places.append(at)
         own.systems[score.system] = None
         own.applies = own.applies or score.parts is not None or score.failure is not None
         digest = digests.get(score.key)
@@ -266,12 +275,13 @@ def _together(parts: Sequence[Sequence[T]], renames: Sequence[Mapping[str, str]]
     return chained([Lazy.of(part, partial(renamed, names=names)) if names else part for part, names in pairs])
 
 
-def renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Iterable[Label]:
+def renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Sequence[Label]:
     """The labels that were added to a run, with the new names of its systems."""
-    for label in run.labels():
-        system = label.subject.system or ""
-        if system in names:
-            subject = label.subject.model_copy(update={"system": names[system]})
-            yield label.model_copy(update={"subject": subject})
-        else:
-            yield label
+
+    def renamed(label: Label) -> Label:
+        name = names.get(label.subject.system or "")
+        if name is None:
+            return label
+        return label.model_copy(update={"subject": label.subject.model_copy(update={"system": name})})
+
+    return Lazy.of(run.labels(), renamed) if names else run.labels()

@@ -19,12 +19,11 @@ _CLOSE = re.compile(rf"</({_THOUGHT})>", re.IGNORECASE)
 _ANY = re.compile(rf"</?(?:{_THOUGHT})>", re.IGNORECASE)
 _VERDICT = ("answer", "verdict", "decision", "conclusion", "judgment", "judgement", "grade", "score", "rating")
 _LABELS = (
-    *(f"{before}{word}" for word in _VERDICT for before in ("", "final ", "my ", "the ", "your ", "overall ")),
     "result", "response", "output", "label", "category", "issue category", "classification", "class", "type", "domain",
     "problem domain", "same", "same concern", "same issue", "match", "relevance", "relevance score", "relevance rating",
     "confidence", "severity", "overall",
 )  # fmt: skip
-_LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse=True))
+_LABEL = rf"(?:(?:final|my|the|your|overall) )?(?:{'|'.join(_VERDICT)})|{'|'.join(_LABELS)}"
 _LED_IN = r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:final\s+)?"
 _LABELLED = re.compile(rf"[\"']?{_LED_IN}({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
 _LABEL_ALONE = re.compile(rf"{_LED_IN}(?:{_LABEL})\s*:?", re.IGNORECASE)

@@ -17,14 +17,10 @@ from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
 from reviewgauge.engine.score import ScoreTotals, usual_metric
 from reviewgauge.stages.history.card import CURVE
+from reviewgauge.views.figures import counted
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
-
-
-def count(n: int, what: str) -> str:
-    """`1 case`, `3 cases`."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 # --- review --------------------------------------------------------------------------------------------------------
@@ -36,8 +32,8 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     if len(totals.systems) > MOST_SYSTEMS:
         names += f" and {len(totals.systems) - MOST_SYSTEMS} more systems"
     if spent.estimated:
-        return f"{names}: {count(totals.left, 'review')} to make"
-    parts = [f"{count(totals.done, 'review')} with {count(totals.comments, 'comment')}", *_failed(totals)]
+        return f"{names}: {counted(totals.left, 'review')} to make"
+    parts = [f"{counted(totals.done, 'review')} with {counted(totals.comments, 'comment')}", *_failed(totals)]
     if totals.skipped:
         before = f", {totals.failed_before} of them failures" if totals.failed_before else ""
         parts.append(f"{totals.skipped} already there{before}")
@@ -46,7 +42,7 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     parts += _left(totals)
     if totals.cost.calls and not spent.sentence:
         price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
-        parts.append(f"{count(totals.cost.calls, 'model call')}, {price}")
+        parts.append(f"{counted(totals.cost.calls, 'model call')}, {price}")
     return f"{names}: {'; '.join(parts)}; {totals.seconds:.1f} s"
 
 
@@ -84,12 +80,12 @@ def drop_notes(drops: Sequence[Drop]) -> list[str]:
 def score_line(totals: ScoreTotals, estimated: bool) -> str:
     """What measuring one metric did."""
     if estimated:
-        return f"{count(totals.left, 'review')} to measure"
-    parts = [f"{count(totals.done, 'review')} measured"]
+        return f"{counted(totals.left, 'review')} to measure"
+    parts = [f"{counted(totals.done, 'review')} measured"]
     parts += [f"{totals.skipped} measured before"] if totals.skipped else []
     parts += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
     parts += _failed(totals)
-    parts += [f"{count(totals.failed_reviews, 'review')} had failed"] if totals.failed_reviews else []
+    parts += [f"{counted(totals.failed_reviews, 'review')} had failed"] if totals.failed_reviews else []
     return f"{'; '.join([*parts, *_left(totals)])}; {totals.seconds:.1f} s"
 
 
@@ -120,17 +116,17 @@ def measuring_line(totals: Sequence[ScoreTotals], seconds: float, estimated: boo
     """What measuring all metrics did."""
     left = sum(one.left for one in totals)
     if estimated:
-        return f"{count(left, 'review')} to measure"
+        return f"{counted(left, 'review')} to measure"
     counts = {
         "measured before": sum(one.skipped for one in totals),
         "not applicable": sum(one.not_applicable for one in totals),
         "failed": sum(sum(one.failed.values()) for one in totals),
         "failed before": sum(one.failed_before for one in totals),
     }
-    parts = [f"{count(sum(one.done for one in totals), 'review')} measured"]
+    parts = [f"{counted(sum(one.done for one in totals), 'review')} measured"]
     parts += [f"{n:,} {what}" for what, n in counts.items() if n]
     had_failed = sum(one.failed_reviews for one in totals)
-    parts += [f"{count(had_failed, 'review')} had failed"] if had_failed else []
+    parts += [f"{counted(had_failed, 'review')} had failed"] if had_failed else []
     parts += [f"{left:,} left undone"] if left else []
     return f"{'; '.join(parts)}; {seconds:.1f} s"
 
