@@ -122,9 +122,7 @@ def fit(experts: Sequence[Expert]) -> tuple[float, ...]:
     def evidence(body: str, about: Expert, span: Span | None) -> list[float]:
         fix = fix_text(about.reference)
         assert fix is not None
-        body = fix.own_words(
-            added_words(Comment(id="comment", body=body, span=span), about.reference, about.case.change)
-        )
+        body = added_words(Comment(id="comment", body=body, span=span), about.reference, about.case.change)
         found = model.pair(body, fix.said), model.pair(body, fix.brought) if fix.brought else 0.0
         return [logit_of(min(max(p, LIMIT), 1 - LIMIT)) for p in found]
 

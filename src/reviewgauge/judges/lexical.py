@@ -14,15 +14,16 @@ from functools import lru_cache
 from typing import ClassVar
 
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Comment, Review, groups_of
+from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
-from reviewgauge.judges.pairs.fixes import added_words, fix_text
+from reviewgauge.judges.pairs.fixes import added_words, fix_text, proposes
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
 from reviewgauge.models.text.lexical import profile, shared_words
 from reviewgauge.models.text.words import prose, raw_words, stem
 
 SAME_WORDS = 0.999  # the probability of two comments whose words are the same
+PROPOSED = 0.9  # of a comment that proposes a line of the fix: of 317 fixes 78% do, told back, and of others 0.2%
 VerdictTable = Sequence[Sequence[Verdict | None]]
 
 
@@ -79,8 +80,8 @@ class Lexical(Judge):
         said = [[added_words(c, r, case.change) for r in references] for c in comments]
         table = model.first(said, [fix_text(r) or r.body for r in references], finding_names(references))
         return [
-            [self._verdict(p, (c.body, own), r, cut) for p, own, r in zip(row, added, references, strict=True)]
-            for row, added, c in zip(table, said, comments, strict=True)
+            [self._verdict(p, (c, r, case.change), cut) for p, r in zip(row, references, strict=True)]
+            for row, c in zip(table, comments, strict=True)
         ]
 
     def refine(
@@ -106,8 +107,7 @@ class Lexical(Judge):
         for system, table in judged.items():
             refined[system] = [
                 [
-                    old
-                    and self._verdict(p, (c.body, added_words(c, column, case.change)), column, cut, old.probability)
+                    old and self._verdict(p, (c, column, case.change), cut, old.probability)
                     for old, p, column in zip(row, new, columns, strict=True)
                 ]
                 for row, new, c in zip(table, after[system], comments[system], strict=True)
@@ -118,16 +118,16 @@ class Lexical(Judge):
         return _ready(self.weights, load_weights(self.weights)[0].fold(case.change.repo))
 
     def _verdict(
-        self, probability: float, said: tuple[str, str], reference: Comment, cut: float, before: float | None = None
+        self, probability: float, pair: tuple[Comment, Comment, Change], cut: float, before: float | None = None
     ) -> Verdict:
-        comment, added = said
-        if same_words(comment, reference.body):
+        comment, reference, change = pair
+        if same_words(comment.body, reference.body):
             return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
-        reason = "little in common"
-        if probability >= self.low:
-            fix = fix_text(reference)
-            own = _reason(fix.own_words(added), f"{fix.said} {fix.brought}".rstrip()) if fix else ""
-            reason = own or _reason(comment, reference.body)
+        if proposes(comment, reference, change):
+            return Verdict(probability=max(probability, PROPOSED), same=True, reason="proposes a line of the fix")
+        told = " ".join(fix_text(reference) or (reference.body,))
+        enough = probability >= self.low
+        reason = _reason(added_words(comment, reference, change), told) if enough else "little in common"
         if before is not None and abs(before - probability) >= 0.1:
             direction = "more" if probability > before else "less"
             reason += f"; {direction} likely given the other systems' comments ({before:.2f} before)"

@@ -52,7 +52,7 @@ def test_labels_that_a_person_confirmed_hold() -> None:
 def test_doctor_says_how_much_is_unsure_and_what_labels_allow() -> None:
     report = doctor("small", [case(n) for n in range(3)], [load(Metric, "hits")])
     unsure, size, labels = report.limits
-    assert unsure.startswith("unsure: ") and "of 3 comments with empty words on its lines" in unsure
+    assert unsure == "unsure: 100% of 3 comments that tell the finding in other words"
     assert size.startswith("labels: 3 on 3 changes: recall is known within 0.57")
     assert labels.startswith("labels: nobody has checked them")
     (error,) = [one for one in report.lint if one.level == "error"]

@@ -68,16 +68,11 @@ def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def unsure(told: Trial, wordless: Trial) -> str:
-    """How much of what is said on the lines of the findings is unsure; empty where the metric is sure of everything."""
-    parts = []
-    for trial, words in ((told, "that tell the finding in other words"), (wordless, "with empty words on its lines")):
-        matchings = [answer.measured.matching for answer in trial.answers if answer.measured.matching is not None]
-        states = [outcome.state for matching in matchings for outcome in matching.comments]
-        if states:
-            share = states.count(CommentState.UNSURE) / len(states)
-            parts.append((share, f"{share:.0%} of {len(states):,} comments {words}"))
-    return f"unsure: {', '.join(text for _, text in parts)}" if any(share for share, _ in parts) else ""
+def unsure(told: Trial) -> str:
+    """How much of what tells the findings in other words is unsure; empty where the metric is sure of everything."""
+    states = [one.state for answer in told.answers if (found := answer.measured.matching) for one in found.comments]
+    share = states.count(CommentState.UNSURE) / max(1, len(states))
+    return f"unsure: {share:.0%} of {len(states):,} comments that tell the finding in other words" if share else ""
 
 
 def label_noise(cases: Sequence[Case]) -> Iterator[str]:

@@ -123,7 +123,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
         _other_phrasings(reworded, shuffled),
     ]
     told = suggesting if any(review.comments for _, review in suggesting.items) else reworded
-    return found, unsure(told, wordless)
+    return found, unsure(told)
 
 
 def _turned(case: Case, review: Review) -> tuple[Case, Review]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from reviewgauge.core.records import Change, Comment, Origin, Span
+from reviewgauge.judges.pairs.location import locate
 from reviewgauge.models.text.words import NEGATIONS, STOP_WORDS, prose, raw_words, stem, without
 from reviewgauge.repo.diff.diffs import parse_patch
 
-T = TypeVar("T")
+Runs = frozenset[tuple[str, ...]]
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _WORD = re.compile(r"\w+")
-_QUOTE = 4  # words in a row with which a comment quotes a line of code; of a shorter line all
+READING = b"2"  # of fixes: what was scored by another reading is scored again
+QUOTE = 4  # words in a row with which a comment quotes a line of code; of a shorter line all
 FIXING = "fix fixes fixed fixing bug bugs issue closes resolves revert reverts commit"  # of every fix's message
 MOST_LINES, AROUND = 10, 30  # of a comment that stands somewhere, and above and below it: the lines that it may name
 LEAST_ADDED = 0.35  # of the words of such a comment; a template that names the change has fewer, or is padded
@@ -22,95 +24,98 @@ LONGEST_DIFF = 3_000  # characters of a fix that a model is shown
 
 
 class FixText(NamedTuple):
-    """A reference that is a fix: what it `said`, the words that it `brought` into the code, and what was `there`.
-
-    `there` holds the runs of words on the lines that the fix took out, or that stand beside.
-    """
+    """A reference that is a fix: what it `said`, and the words that it `brought` into the code."""
 
     said: str
     brought: str
-    there: frozenset[tuple[str, ...]]
-
-    def own_words(self, comment: str) -> str:
-        """A comment without the code that it quotes: every comment on a line can quote it, whatever it says."""
-        words = list(_WORD.finditer(comment))
-        kept = list(comment)
-        for run in (run for size in {len(one) for one in self.there} for run in _runs(words, size)):
-            if tuple(word[0].lower() for word in run) in self.there:
-                for word in run:
-                    kept[word.start() : word.end()] = " " * len(word[0])
-        return "".join(kept)
 
 
 def added_words(comment: Comment, reference: Comment, change: Change) -> str:
     """What a comment says beyond the change: its text without the words of the title, description, paths and diff.
 
     Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands where the finding
-    does may name what stands there, if it does not mostly repeat: a `LEAST_ADDED` share of its words must be its own.
-    The whole text counts for a reference that is no fix, and where the diff is not at hand: nobody can tell then what
-    is repeated.
+    does may name what stands there, if it does not quote it or mostly repeat: a `LEAST_ADDED` share of its words must
+    be its own. The whole text counts for a reference that is no fix; where the diff is not at hand, all but quotes of
+    what the fix took out: nobody can tell then what else is repeated.
     """
-    if reference.origin is not Origin.FIX or not change.has_diff:
+    if reference.origin is not Origin.FIX:
         return comment.body
+    body, span = _text(comment), comment.span
+    kept = list(body)
+    for word in _found(body, _code(reference, change)[0]):
+        kept[word.start() : word.end()] = " " * len(word[0])
+    if not change.has_diff:
+        return "".join(kept)
     texts = [text for file in change.files for text in (file.path, file.old_path, file.patch) if text]
-    held = stems_of(FIXING, change.title, change.description, *texts)
-    said, around = stems_of(prose(comment.body)), _around(comment.span)
-    if around and _meets(around, reference.span) and len(said - held) >= LEAST_ADDED * len(said):
-        own = (file.patch or "" for file in change.files if around.path in (file.path, file.old_path))
-        held -= _near(tuple(own), around)
-    return without(comment.body, held)
+    held, said = stems_of(FIXING, change.title, change.description, *texts), stems_of(prose(body))
+    if span and locate(comment, reference, AROUND).located and len(said - held) >= LEAST_ADDED * len(said):
+        held -= _near(tuple(file.patch or "" for file in change.files if span.path in (file.path, file.old_path)), span)
+    return without("".join(kept), held)
 
 
-def _around(span: Span | None) -> Span | None:
-    """The lines that a comment there may name; None if it stands on no line, or on too many."""
-    if span is None or span.start is None or span.end is None or span.end - span.start >= MOST_LINES:
-        return None
-    return span.model_copy(update={"start": max(span.start - AROUND, 1), "end": span.end + AROUND})
+def proposes(comment: Comment, reference: Comment, change: Change) -> bool:
+    """Whether a comment proposes code of the fix: words in a row on its new lines and nowhere in the change."""
+    return reference.origin is Origin.FIX and any(_found(_text(comment), _code(reference, change)[1]))
 
 
-def _meets(around: Span, place: Span | None) -> bool:
-    if place is None or place.start is None or place.end is None or around.start is None or around.end is None:
-        return False
-    same = (around.path, around.side) == (place.path, place.side)
-    return same and around.start <= place.end and place.start <= around.end
+def _text(comment: Comment) -> str:
+    """What a comment says, with the code that it suggests."""
+    return f"{comment.body}\n{comment.suggestion}" if comment.suggestion else comment.body
+
+
+def _code(fix: Comment, change: Change) -> tuple[Runs, Runs]:
+    """The code that was there, on the lines of a change or before its fix, and the code that the fix put in."""
+    told = " ".join(f"+{change.title} {change.description}".split())
+    return _read_code((told, *(file.patch or "" for file in change.files)), _diff(fix))
+
+
+@lru_cache(maxsize=32)
+def _read_code(patches: Sequence[str], fix: str) -> tuple[Runs, Runs]:
+    lines = "\n".join(patches).split("\n")  # told back, they may follow each other on one line
+    joined = ["+" + " ".join(line[1:] for line in lines if line.startswith(kinds)) for kinds in ("+", ("+", " "))]
+    there = frozenset(run for diff in (*patches, *joined) for run in _runs(diff, "-+ ")) | frozenset(_runs(fix, "- "))
+    return there, frozenset(run for run in _runs(fix, "+") if len(run) == QUOTE) - there
+
+
+def _runs(diff: str, kinds: str) -> Iterator[tuple[str, ...]]:
+    """The words in a row on a diff's lines of these kinds."""
+    for words in (_WORD.findall(line.lower()) for line in diff.split("\n") if line.startswith(tuple(kinds))):
+        size = min(max(2, len(words)), QUOTE)
+        yield from (tuple(words[at : at + size]) for at in range(len(words) - size + 1))
+
+
+def _found(text: str, code: Runs) -> Iterator[re.Match[str]]:
+    """The words of a text that stand in a row as in such code."""
+    words = list(_WORD.finditer(text))
+    rows = (words[at : at + size] for size in range(2, QUOTE + 1) for at in range(len(words) - size + 1))
+    return (word for row in rows if tuple(word[0].lower() for word in row) in code for word in row)
 
 
 @lru_cache(maxsize=4096)
 def _near(patches: tuple[str, ...], place: Span) -> frozenset[str]:
-    """The stems of a diff on these lines."""
-    lines = (line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines)
+    """The stems of a diff on these lines and around them; none of a place with too many."""
     first, last = place.start or 0, place.end or 0
-    return stems_of(*(line.text for line in lines if first <= (line.number(place.side) or 0) <= last))
+    hunks = [hunk for patch in patches for hunk in parse_patch(patch)] if last - first < MOST_LINES else []
+    lines = ((line.number(place.side), line.text) for hunk in hunks for line in hunk.lines)
+    return stems_of(*(text for at, text in lines if at and first - AROUND <= at <= last + AROUND))
 
 
 @lru_cache(maxsize=1024)
 def stems_of(*texts: str) -> frozenset[str]:
     """The stems of the words in the texts, without stop words and negations."""
-    words = {word for text in texts for word in raw_words(text)}
-    return frozenset(map(stem, words - STOP_WORDS - NEGATIONS))
+    return frozenset(map(stem, {word for text in texts for word in raw_words(text)} - STOP_WORDS - NEGATIONS))
 
 
 def fix_text(reference: Comment) -> FixText | None:
     """What an offline judge reads of a reference; None for one that is not the message of a fix."""
-    if reference.origin is not Origin.FIX:
-        return None
-    return _read_fix(message(reference), _diff(reference))
+    return _read_fix(message(reference), _diff(reference)) if reference.origin is Origin.FIX else None
 
 
 @lru_cache(maxsize=1024)
 def _read_fix(said: str, diff: str) -> FixText:
-    lines = diff.split("\n")
-    out, put_in = ([word for line in lines if line[:1] == kind for word in _NAME.findall(line)] for kind in "-+")
-    before = {word.lower() for word in out}
-    brought = " ".join(word for word in put_in if word.lower() not in before)
-    code = (_WORD.findall(line[1:].lower()) for line in lines if line[:1] in ("-", " "))
-    there = frozenset(tuple(run) for words in code if len(words) > 1 for run in _runs(words, min(_QUOTE, len(words))))
-    return FixText(said, brought, there)
-
-
-def _runs(words: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Each run of so many neighbours."""
-    return (words[at : at + size] for at in range(len(words) - size + 1))
+    out, put_in = (" ".join(line for line in diff.split("\n") if line[:1] == kind) for kind in "-+")
+    before = frozenset(_NAME.findall(out.lower()))
+    return FixText(said, " ".join(word for word in _NAME.findall(put_in) if word.lower() not in before))
 
 
 def message(reference: Comment) -> str:

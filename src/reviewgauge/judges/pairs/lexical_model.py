@@ -25,7 +25,7 @@ from reviewgauge.core.base import Record, Share
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
-from reviewgauge.judges.pairs.fixes import FixText
+from reviewgauge.judges.pairs.fixes import READING, FixText
 from reviewgauge.models.text.lexical import FEATURES, SWAPPED, features, profile
 
 Table = list[list[float]]
@@ -43,7 +43,8 @@ _PAGES = frozenset({"-", "blob", "commit", "commits", "issues", "merge_requests"
 FIX = (6.47, 1.24, 0.60)
 """Constant, and weights of the two logits of `of_fix`: 30 comments of an expert on defects of requests, flask and
 scrapy against the same on other defects, and against empty words around the labelled line (`benchmarks/experts.py`)."""
-ONE_WORD = 0.3  # the most that a comment gets which shares one content word with a fix: "check this line" often does
+COMMON = 2.7  # idf up to which a word of programs and reviews (check, line, error, value) is no evidence of a fix
+FEW_WORDS = (0.002, 0.4, 1.0)  # the most that a comment gets which shares no, one, or more rarer words with a fix
 _LIMIT = 0.005  # probabilities nearer to 0 or 1 than this are taken as this, as the few comments tell no finer
 PULL = 0.5  # how many unlike comments the support of the second stage is averaged with
 
@@ -119,7 +120,7 @@ def same_repository(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=16)
 def load_weights(path: str = "") -> tuple[StoredWeights, str]:
-    """(weights, SHA-256 of the file) of the shipped file, or of `path`. Raises UserError or BadInput."""
+    """The weights of `path` or the shipped, a hash of the file and of how fixes are read. UserError or BadInput."""
     if path:
         try:
             raw = read_file(Path(path))
@@ -133,7 +134,7 @@ def load_weights(path: str = "") -> tuple[StoredWeights, str]:
             f"the weights {path or 'lexical.json'} are for other features",
             remedy="refit: benchmarks/fit_lexical_judge.py",
         )
-    return weights, hashlib.sha256(raw).hexdigest()
+    return weights, hashlib.sha256(raw + READING).hexdigest()
 
 
 def check_band(low: float, high: float, cut: float | None, unit: str) -> None:
@@ -149,14 +150,10 @@ def sigmoid(logit: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-SURENESS, min(SURENESS, logit))))
 
 
-def logit_of(probability: float) -> float:
-    """The inverse of `sigmoid`, cut at 1e-6 from both ends."""
-    p = min(max(probability, 1e-6), 1 - 1e-6)
+def logit_of(probability: float, limit: float = 1e-6) -> float:
+    """The inverse of `sigmoid`, cut at `limit` from both ends."""
+    p = min(max(probability, limit), 1 - limit)
     return math.log(p / (1 - p))
-
-
-def _held(probability: float) -> float:
-    return logit_of(min(max(probability, _LIMIT), 1 - _LIMIT))
 
 
 def rivals(table: Sequence[Sequence[float]], groups: Sequence[str]) -> Table:
@@ -184,6 +181,15 @@ def chain_and_support(similar: Sequence[float], others: Sequence[Sequence[float]
 def read_features(comment: str, reference: str) -> Sequence[float]:
     """The features of two texts."""
     return features(profile(comment), profile(reference))
+
+
+def _most(comment: str, reference: str | FixText) -> float:
+    """The most that a comment gets by the words that it shares with a reference, whatever it fits besides."""
+    if isinstance(reference, str):
+        return 1.0
+    said = profile(comment)
+    shared = said.content & profile(" ".join(reference)).content
+    return FEW_WORDS[min(2, sum(said.idf[word] > COMMON for word in shared))]
 
 
 class LexicalModel:
@@ -214,11 +220,8 @@ class LexicalModel:
         line on which it stands shares them with every fix of that line.
         """
         constant, by_message, by_words = FIX
-        comment = fix.own_words(comment)
-        words = _held(self.pair(comment, fix.brought) if fix.brought else 0.0)
-        found = sigmoid(constant + by_message * _held(self.pair(comment, fix.said)) + by_words * words)
-        shared = profile(comment).content & (profile(fix.said).content | profile(fix.brought).content)
-        return found if len(shared) > 1 else min(found, ONE_WORD)
+        words = logit_of(self.pair(comment, fix.brought) if fix.brought else 0.0, _LIMIT)
+        return sigmoid(constant + by_message * logit_of(self.pair(comment, fix.said), _LIMIT) + by_words * words)
 
     def likeness(self, one: str, other: str) -> float:
         """The mean of `pair` in both orders: symmetric, for two comments of which neither is a reference."""
@@ -228,10 +231,7 @@ class LexicalModel:
         return 0.5 * (self._calibrated(values) + self._calibrated([values[place] for place in SWAP]))
 
     def first(
-        self,
-        comments: Sequence[Sequence[str]],
-        references: Sequence[str | FixText],
-        groups: Sequence[str],
+        self, comments: Sequence[Sequence[str]], references: Sequence[str | FixText], groups: Sequence[str]
     ) -> Table:
         """Probabilities, one row per comment and one column per reference; `groups` names each column's finding.
 
@@ -247,15 +247,15 @@ class LexicalModel:
         intercept, own, rival = self.weights.rival
         against = rivals(pairs, groups)
         return [
-            [sigmoid(intercept + own * logit_of(p) + rival * r) for p, r in zip(row, others, strict=True)]
-            for row, others in zip(pairs, against, strict=True)
+            [
+                min(sigmoid(intercept + own * logit_of(p) + rival * r), _most(one, other))
+                for p, r, one, other in zip(row, others, said, references, strict=True)
+            ]
+            for row, others, said in zip(pairs, against, comments, strict=True)
         ]
 
     def second(
-        self,
-        tables: Mapping[str, Sequence[Sequence[float]]],
-        bodies: Mapping[str, Sequence[str]],
-        groups: Sequence[str],
+        self, tables: Mapping[str, Table], bodies: Mapping[str, Sequence[str]], groups: Sequence[str]
     ) -> dict[str, Table]:
         """The tables of all systems on one change, each refined by the other systems' comments."""
         likeness: dict[tuple[str, str], float] = {}
