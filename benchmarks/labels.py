@@ -80,6 +80,14 @@ def tell(rows: list[Row]) -> Iterator[str]:
     for cut in _CUTS:
         yield f"{cut:<10}" + "".join(f"{_share(right[(found >= cut) & group]):<26}" for group in groups.values())
     yield f"{'AUC':<10}" + "".join(f"{_auc(found[group], right[group]):<26.2f}" for group in groups.values())
+    for name in dict.fromkeys(row["repository"] for row in rows if row["reading"] not in FITTED):
+        of = np.array([row["repository"] == name for row in rows])
+        yield f"{name:<12}" + "".join(
+            f"from {cut}: {_share(right[of & (found >= cut)]):<26}" for cut in (0.7, 0.5, 0.0)
+        )
+    new = ~np.isin(by, FITTED)
+    for half in (found < np.median(found[new]), found >= np.median(found[new])):
+        yield f"half of those, said {found[new & half].mean():.2f}: {_share(right[new & half])} hold"
     for low, high in ((0.0, 0.5), (0.5, 0.65), (0.65, 0.75), (0.75, 0.85), (0.85, 1.01)):
         within = (found >= low) & (found < high)
         yield f"said {found[within].mean():.2f}: {_share(right[within])} hold"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,10 @@ def test_checked_labels_come_back_into_the_build(
     label, clean = seen["Add total"].item, seen["Add names"].item
     assert label.exhibits[1].text.startswith("Fix total forgetting the first item")
     assert label.exhibits[1].files[0].path == "shop/total.py" and label.references[0].span is not None
-    assert "Commits that touched its lines" in clean.exhibits[-1].title
+    title = clean.exhibits[-1].title
+    landed = shop.git("log", "--format=%cI", "--grep=Add names").split()[-1]
+    watched = date.fromisoformat(title[-10:]) - datetime.fromisoformat(landed).date()
+    assert title.startswith("Commits that touched its lines") and watched.days == 180
     assert "labels-ann.csv" in told(capsys, "annotate", "export", store, "-o", bench)
     card = build(shop.folder, out=bench).card
     assert card is not None

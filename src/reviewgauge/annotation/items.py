@@ -325,7 +325,7 @@ def _later(case: Case, folder: Path) -> Iterator[Exhibit]:
     change = case.change
     if change.git is not None and change.head:
         with suppress(UserError):
-            found = later_commits(Repository(folder / change.git), change.head, change.files, FromGit.horizon)
+            found = later_commits(Repository(folder / change.git), change.head, change.files, FromGit.clean_days)
             shown = [f"{one.id} {one.day} {one.title}" + (f" ({one.why})" if one.why else "") for one in found.commits]
             none = "None. A defect may have been mended in other lines."
             title = f"Commits that touched its lines or name it until {found.until}"

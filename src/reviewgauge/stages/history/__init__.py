@@ -1,1 +1,1 @@
-"""The parts of `from_git`: changes, fixes, labels, cases and their card."""
+"""The parts of `from_git`: fixes, the lines that they blame, labels on those, what is remembered, and the card."""
