@@ -119,7 +119,7 @@ def curve_section(offered: Sequence[OfferedLabel], of: str = "") -> CardSection:
         if kept := [one for one in offered if one.holds >= least]:
             n, holds = len({one.change for one in kept}), sum(one.holds for one in kept) / len(kept)
             year = round(median(one.year for one in kept))
-            rows.append((least, n, len(kept), round(holds, 2), round(margin(n) or 0.0, 2), year))
+            rows.append((least, n, len(kept), round(holds, 2), round(margin(n) or 0.0, 2), str(year)))
     return CardSection(
         by=BY,
         title=f"{CURVE}{of}",
