@@ -24,6 +24,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
+from reviewgauge.operators.code.operator import Operator
 
 REFERENCE = Path(__file__).parent / "reference"
 KINDS: dict[str, type[Plugin]] = {
@@ -34,6 +35,7 @@ KINDS: dict[str, type[Plugin]] = {
     "formats": protocols.Format,
     "judges": protocols.Judge,
     "contexts": protocols.Context,
+    "operators": Operator,
 }
 LINES: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome}  # the lines of files
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -133,7 +135,7 @@ def catalogue_page() -> str:
     """Every plug-in with its parameters, by kind; and what it is, where the page of its kind does not name it."""
     parts = [CATALOGUE_HEAD, ""]
     for kind, protocol in KINDS.items():
-        page = "../guides/review.md" if kind == "reviewers" else f"{kind}.md"
+        page = {"reviewers": "../guides/review.md", "operators": "../guides/build.md"}.get(kind, f"{kind}.md")
         described = (REFERENCE / page).read_text(encoding="utf-8")
         parts += [f"## {kind}", "", f"What each is: [{kind}]({page}).", ""]
         for entry in catalogue(kind):

@@ -12,8 +12,9 @@ from reviewgauge.api.info import example_spec
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.specs import Plugin, find_class, load, names, short_spec, signature
+from reviewgauge.operators.code.operator import Operator
 
-KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
+KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 
 

@@ -28,9 +28,10 @@ from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.models.request.messages import load_prompt
+from reviewgauge.operators.code.operator import Operator
 
 _PROTOCOLS: Mapping[str, type[Plugin]] = {
-    one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
+    one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator)
 }
 _EXAMPLES = {
     "datasets": "reviewgauge review {} 'prompt(model=\"fake:example\")' -o runs/mine",
@@ -40,6 +41,7 @@ _EXAMPLES = {
     "formats": "reviewgauge review sample {} -o runs/mine",
     "judges": "reviewgauge score runs/mine {}",
     "contexts": "reviewgauge review sample {} -o runs/mine",
+    "operators": "reviewgauge build . -o bench --recipe injected --set 'operators={}'",
 }
 _INSIDE = {  # where a plug-in is the parameter of another one
     "judges": "hits(judge={})",

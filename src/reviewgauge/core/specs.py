@@ -41,7 +41,16 @@ from reviewgauge.core.trust import (
 )
 
 PACKAGE = "reviewgauge"
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts")  # folders of plug-ins
+KINDS = (
+    "datasets",
+    "stages",
+    "reviewers",
+    "metrics",
+    "formats",
+    "judges",
+    "contexts",
+    "operators",
+)  # folders of plug-ins
 
 
 class Plugin(ABC):

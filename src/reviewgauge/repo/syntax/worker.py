@@ -47,12 +47,14 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
-    """The scopes or the text of a source, as `want` says."""
+    """The scopes, the text or the tree of a source, as `want` says."""
     from tree_sitter import QueryCursor
 
     parser, queries = _tools(key)
     tree = parser.parse(source)
     root = tree.root_node
+    if want == "tree":
+        return {"broken": True} if root.has_error else {"broken": False, **list_nodes(tree)}
     found = QueryCursor(queries[want]).captures(root)
     if want == "scopes":
         broken = QueryCursor(queries["errors"]).captures(root).get("error", ()) if root.has_error else ()
@@ -64,6 +66,27 @@ def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
     at = [hole[0] for hole in holes]
     plain = [doc for doc in docs if bisect_left(at, doc[0]) == bisect_left(at, doc[1])]
     return {"comment": sorted(comments + plain), "literal": literals, "types": _annotations(found.get("type", ()))}
+
+
+def list_nodes(tree: Any) -> dict[str, Any]:
+    """Every node in the order of the code: [type, field, first byte, end, whether named, number of its parent].
+
+    Types and fields are numbers of `words`.
+    """
+    words: dict[str, int] = {}
+    nodes: list[list[int]] = []
+    cursor, parents = tree.walk(), [-1]
+    while True:
+        node, name = cursor.node, cursor.field_name or ""
+        numbers = [words.setdefault(word, len(words)) for word in (node.type, name)]
+        nodes.append([*numbers, node.start_byte, node.end_byte, int(node.is_named), parents[-1]])
+        if cursor.goto_first_child():
+            parents.append(len(nodes) - 1)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return {"words": list(words), "nodes": nodes}
+            parents.pop()
 
 
 def _annotations(nodes: Iterable[Any]) -> list[list[int]]:

@@ -1,0 +1,1 @@
+"""One way per file to put a defect into sound code: mutation operators that know syntax."""
