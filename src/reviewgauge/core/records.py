@@ -114,6 +114,15 @@ class Origin(StrEnum):
     POINT = "point"  # a change-point: what the change had to become, told from its later commits
     GOLDEN = "golden"  # a finding written for a benchmark
     FIX = "fix"  # the message of a later fix, which tells what was mended and perhaps not what was wrong
+    INJECTED = "injected"  # a defect that a build put in, told as a reviewer would
+
+
+class Arm(StrEnum):
+    """Which of a host's cases this is: the fact `arm` of a benchmark of injected defects."""
+
+    DEFECT = "defect"  # the host with a defect put in
+    TWIN = "twin"  # the host as it is
+    SAFE = "safe"  # the host with an edit of the same kind that does no harm
 
 
 class Tier(StrEnum):
