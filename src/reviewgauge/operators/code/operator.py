@@ -89,7 +89,7 @@ class Operator(Plugin):
 
 def kinds_of(grammar: str, role: str) -> Sequence[str]:
     """The node types of a role in a language; none where it has no such thing."""
-    found: Sequence[str] = _TABLE.get(grammar, {}).get(role, ())
+    found: Sequence[str] = _TABLE.get("typescript" if grammar == "tsx" else grammar, {}).get(role, ())
     return found
 
 

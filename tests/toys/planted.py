@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from textwrap import dedent
+
+from reviewgauge.operators.code.operator import Code, Edit, Operator, applied
+from reviewgauge.repo.syntax.tree import SyntaxTree, parse
+
+PATHS = {
+    "python": "a.py",
+    "javascript": "a.js",
+    "typescript": "a.ts",
+    "tsx": "a.tsx",
+    "java": "A.java",
+    "go": "a.go",
+    "rust": "a.rs",
+}
+
+
+@dataclass(frozen=True)
+class Planted:
+    after: str
+    body: str
+    safe: str
+
+
+def tree_of(path: str, text: str) -> SyntaxTree:
+    tree = parse(dedent(text).strip("\n").encode() + b"\n", path)
+    assert isinstance(tree, SyntaxTree), f"{path}: {tree}"
+    return tree
+
+
+def code_of(
+    language: str, text: str, added: Iterable[int] | None = None, others: Mapping[str, str] | None = None
+) -> Code:
+    """The code of a file in which every line is added, or those given."""
+    tree = tree_of(PATHS[language], text)
+    lines = range(1, tree.source.count(b"\n") + 1) if added is None else added
+    trees = [tree_of(path, text) for path, text in (others or {}).items()]
+    return Code(tree, frozenset(lines), lambda word: [one for one in trees if word.encode() in one.source])
+
+
+def planted(operator: Operator, code: Code) -> list[Planted]:
+    """What an operator makes of a file; everything that it makes parses."""
+    return [
+        Planted(_made(code, plant.edits), plant.body, _made(code, plant.safe) if plant.safe else "")
+        for plant in operator.plants(code)
+    ]
+
+
+def _made(code: Code, edits: Iterable[Edit]) -> str:
+    source = applied(code.tree.source, edits)
+    assert source != code.tree.source
+    assert isinstance(parse(source, code.tree.path), SyntaxTree), source.decode()
+    return source.decode().strip("\n")
+
+
+def clean(text: str) -> str:
+    return dedent(text).strip("\n")
