@@ -3,8 +3,8 @@ from __future__ import annotations
 from textwrap import indent
 
 import pytest
-from tests.toys.planted import clean, code_of
 
+from planted import clean, code_of
 from reviewgauge.operators.code.blocks import following, statement, unwrapped, without
 from reviewgauge.operators.code.operator import Code, applied
 from reviewgauge.repo.syntax.tree import Node

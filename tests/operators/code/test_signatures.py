@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.toys.planted import code_of
 
+from planted import code_of
 from reviewgauge.operators.code.signatures import parameters
 
 
