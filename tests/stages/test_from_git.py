@@ -19,7 +19,8 @@ from reviewgauge.core.records import Case, Origin, Tier
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.from_git import FromGit, pooled_names
+from reviewgauge.stages.from_git import FromGit
+from reviewgauge.stages.history.source import pooled_names
 from reviewgauge.stages.history.card import CURVE
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"

@@ -42,8 +42,9 @@ from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.repo.forge.access import repository_name
 from reviewgauge.stages.check_labels import SHEET
-from reviewgauge.stages.from_git import FromGit, pooled_names
+from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
+from reviewgauge.stages.history.source import pooled_names
 from reviewgauge.stages.sampling.audit import audit_stage, check_tables, table_path
 from reviewgauge.stages.sampling.audit_table import read_marks
 from reviewgauge.views.markdown import markdown

@@ -6,13 +6,12 @@ which a fix changes are where the defect came in; none of the papers builds its 
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
@@ -25,17 +24,15 @@ from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
-from reviewgauge.repo.diff.diffs import count_changed
-from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.syntax.languages import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Rewrites, Traced, classify_message
 from reviewgauge.stages.history.labels import MAY_BE, DiffedChange, Labeller
 from reviewgauge.stages.history.memory import HistoryMemory
+from reviewgauge.stages.history.source import day, find_tip, pooled_names, why_unfit
 from reviewgauge.stages.sampling.draws import change_facts
 
 T = TypeVar("T")
@@ -89,7 +86,7 @@ class FromGit(Stage):
             raise ValueError(f"variant={self.variant!r} is not a variant of SZZ: choose basic, ag or ma")
         for what, word in (("since", self.since), ("until", self.until)):
             try:
-                _day(word)
+                day(word)
             except ValueError:
                 raise ValueError(f"{what} must be a date such as 2024-01-31, got {word!r}") from None
         if self.limit < 0:
@@ -112,7 +109,7 @@ class FromGit(Stage):
     def _history(self, source: str, name: str, context: BuildContext, of: str) -> StageOutput:
         """The cases of one history: read, trace, label, make cases. `of` ends the titles of its sections."""
         repository = mirror_local(Path(source or "."), context.code / f"{name.replace('/', '-')}.git")
-        tip, until = self._tip(repository, name)
+        tip, until = find_tip(repository, name, self.branch, self.until)
         context.report(card.history_section(inspect(repository, tip), of))
         counts, fixes = card.Counts(), list[FoundFix]()
         with closing(ChangeStore(context.folder)) as store:
@@ -137,24 +134,6 @@ class FromGit(Stage):
             context.report(card.noise_section(counts, self.horizon, of))
             context.report(card.curve_section(labeller.offered, of))
 
-    def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
-        """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.
-
-        Raises UserError where the branch does not exist, or has no commit so early.
-        """
-        try:
-            named = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{self.branch}^{{commit}}")
-        except UserError:
-            raise _no_branch(repository, name, self.branch) from None
-        newest = named.decode("ascii").strip()
-        ends = [datetime.now(UTC), _committed(repository, newest)[1]]  # a clock may have been ahead
-        if not (until := _day(self.until)):
-            return newest, min(ends)
-        found = _committed(repository, newest, "--first-parent", f"--before={until.isoformat()}T23:59:59Z")
-        if not found[0]:
-            raise UserError(f"{self.branch} has no commit up to {until}", remedy="name a later date")
-        return found[0], min(*ends, datetime.combine(until, time.max, UTC))
-
 
 @dataclass
 class _CaseMaker:
@@ -171,7 +150,7 @@ class _CaseMaker:
         self._memory, self._store = self.labeller.tracer.memory, self.labeller.tracer.store
         self._rewrites = Rewrites()
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
-        since = _day(self.stage.since)
+        since = day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
 
     def cases(self) -> Iterator[Case | Drop]:
@@ -243,19 +222,9 @@ class _CaseMaker:
         files = self._files(number, change)
         if isinstance(files, Drop):
             return files
-        if reason := self._unfit(files):
+        if reason := why_unfit(files, self.stage.max_lines, self.stage.max_files):
             return self._drop(change, reason)
         return DiffedChange(number, change, files, tuple(self.traced.blames.get(number, Blame()).fixes))
-
-    def _unfit(self, files: Sequence[ChangedFile]) -> str:
-        """Why a diff makes no case."""
-        if not files:
-            return "changes nothing"
-        if len(files) > self.stage.max_files:
-            return f"changes more than {self.stage.max_files} files"
-        if count_changed(files) > self.stage.max_lines:
-            return f"changes more than {self.stage.max_lines} lines"
-        return "" if any(map(_adds_code, files)) else "adds no line of the product's code"
 
     def _case(self, diffed: DiffedChange) -> Case | Drop:
         change, files = diffed.change, diffed.files
@@ -294,64 +263,6 @@ class _CaseMaker:
 
 def _result(read: Future[T | Drop] | Drop) -> T | Drop:
     return read if isinstance(read, Drop) else read.result()
-
-
-def _adds_code(file: ChangedFile) -> bool:
-    if not_product(file.path) or file.patch is None:
-        return False
-    return any(line[:1] == "+" and not trivial(line[1:]) for line in file.patch.split("\n"))
-
-
-def _day(word: str) -> date | None:
-    return date.fromisoformat(word) if word else None
-
-
-def _committed(repository: Repository, tip: str, *limits: str) -> tuple[str, datetime]:
-    """The newest commit that `tip` reaches within `limits`, empty where there is none, and its date."""
-    words = repository.run("rev-list", "-1", "--format=%ct", *limits, "--end-of-options", tip, "--").split()
-    if len(words) < 3:
-        return "", datetime.fromtimestamp(0, UTC)
-    try:
-        return words[1].decode("ascii"), datetime.fromtimestamp(max(int(words[2]), 0), UTC)
-    except (ValueError, OverflowError):  # a date that no calendar has
-        return words[1].decode("ascii"), datetime.now(UTC)
-
-
-def _no_branch(repository: Repository, name: str, branch: str) -> UserError:
-    listed = repository.run(
-        "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/remotes"
-    )
-    branches = listed.decode("utf-8", "replace").split("\n")[:-1]
-    alike = [ref for ref in branches if ref.rpartition("/")[2] == branch.rpartition("/")[2]]
-    shown = ", ".join((alike or branches)[:5]) or "none"
-    problem = (
-        f"HEAD of {name} does not name a commit"
-        if branch == "HEAD"
-        else f"{name} has no branch, tag or commit {branch!r}"
-    )
-    return UserError(problem, remedy=f"--set branch=NAME; its branches: {shown}")
-
-
-def repository_name(source: str) -> str:
-    """The name of the repository at a path: its folder, without characters that ids may not hold."""
-    folder = Path(source or ".").absolute().resolve()
-    within = folder.name == ".git" or (
-        folder.name == "repo" and (folder / "HEAD").is_file()
-    )  # a bare `repo` says nothing
-    named = folder.parent if within else folder
-    return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"
-
-
-def pooled_names(sources: Sequence[str]) -> tuple[str, ...]:
-    """The names of several repositories: that of the folder, with the folder around it where two have the same."""
-    names = [repository_name(source) for source in sources]
-    if len(set(names)) < len(names):
-        names = [
-            f"{repository_name(str(Path(source).absolute().parent))}-{repository_name(source)}" for source in sources
-        ]
-    if len(set(names)) < len(names):
-        raise UserError("two of the repositories have the same name", remedy="rename a folder")
-    return tuple(names)
 
 
 def _keep(store: ChangeStore, change: LandedChange, fixes: list[FoundFix], counts: card.Counts) -> None:

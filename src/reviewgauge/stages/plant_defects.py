@@ -1,0 +1,211 @@
+"""Put small defects into recent changes, by operators that know syntax.
+
+Source: ours, on mutation testing at review (Petrović and Ivanković, ICSE-SEIP 2018): only on lines that a change adds,
+never where code does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
+
+from typing_extensions import override
+
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.records import Side
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load, names, short_spec
+from reviewgauge.core.trust import PluginSpec
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, applied
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.syntax.languages import not_product
+from reviewgauge.repo.syntax.tree import SyntaxTree, parse
+from reviewgauge.stages.injection.arms import ARM, Defect, product_files, repository_of, safe_twin, with_defect
+from reviewgauge.stages.sampling.draws import draw_key
+
+MADE = "planted"
+_MOST_OTHERS = 20  # other files that are read for one name
+
+
+class Offer(NamedTuple):
+    """A defect that an operator can put into a file of a host. `at` counts the operator's offers in that host."""
+
+    operator: Operator
+    tree: SyntaxTree
+    plant: Plant
+    at: int
+
+
+@dataclass(frozen=True)
+class PlantDefects(Stage):
+    """`per_change` defects for each change that can hold one, and a `safe` share of harmless edits at their places.
+
+    `operators`: the ones to draw from; none named: all. Each change takes the operator that was drawn least so far, so
+    that rare faults are there, too.
+    """
+
+    needs_build: ClassVar[bool] = True
+
+    operators: tuple[PluginSpec, ...] = ()
+    per_change: int = 1
+    safe: float = 0.25
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.per_change < 1:
+            raise ValueError("per_change must be 1 or more")
+        if not 0 <= self.safe <= 1:
+            raise ValueError("safe is a share: from 0 to 1")
+        for spec in self.operators:
+            load(Operator, spec)
+
+    @override
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
+        drawn: Counter[str] = Counter()
+        skipped: Counter[str] = Counter()
+        operators = [load(Operator, spec) for spec in self.operators or names(Operator.kind)]
+        hosts = sorted(items, key=lambda item: draw_key(self.seed, item.id))
+        for done, host in enumerate(hosts):
+            context.progress("planting defects", done, len(hosts))
+            yield host
+            if ARM not in host.case.facts:
+                yield from self._planted(host, operators, drawn, skipped)
+        context.report(_section(drawn, skipped))
+
+    def _planted(
+        self, host: Candidate, operators: Sequence[Operator], drawn: Counter[str], skipped: Counter[str]
+    ) -> Iterator[Candidate | Drop]:
+        try:
+            offers = list(_offers(host, operators, skipped))
+        except UserError as error:
+            yield self.drop(host.id, "its code cannot be read", str(error))
+            return
+        left = self.per_change
+        keys = {offer: draw_key(self.seed, host.id, short_spec(offer.operator), offer.at) for offer in offers}
+        while offers and left:
+            offer = min(offers, key=lambda one: (drawn[short_spec(one.operator)], keys[one]))
+            offers.remove(offer)
+            made = list(self._cases(host, offer))
+            if not made:
+                skipped["the file does not parse with it"] += 1
+                continue
+            yield from made
+            drawn[short_spec(offer.operator)] += 1
+            left -= 1
+
+    def _cases(self, host: Candidate, offer: Offer) -> Iterator[Candidate]:
+        """The case with the defect, perhaps with its safe twin; none where it does not hold up."""
+        tree, plant, operator = offer.tree, offer.plant, offer.operator
+        changed = _changed(tree, plant.edits)
+        if changed is None:
+            return
+        code, lines = changed
+        name = short_spec(operator)
+        key = f"{name}:{offer.at}"
+        defect = Defect(
+            path=tree.path,
+            sound=tree.source,
+            defective=code,
+            lines=lines,
+            sound_lines=(
+                tree.line(plant.edits[0].start),
+                tree.line(max(plant.edits[-1].end - 1, plant.edits[0].start)),
+            ),
+            body=plant.body,
+            operator=name,
+            made=MADE,
+            category=operator.category,
+            severity=operator.severity,
+            needs=operator.needs,
+        )
+        made = with_defect(host, defect, key, self.seed)
+        if isinstance(made, str):
+            return
+        yield made
+        wanted = draw_key(self.seed, "safe", host.id, key) < self.safe * 2**64
+        if wanted and plant.safe and (harmless := _changed(tree, plant.safe)) is not None:
+            yield safe_twin(host, made, *harmless, self.seed)
+
+
+def _offers(host: Candidate, operators: Sequence[Operator], skipped: Counter[str]) -> Iterator[Offer]:
+    """What the operators offer for the product's files of a host; counts why files offer nothing."""
+    contents = product_files(host.case)
+    others = _Others(repository_of(host.case), host.case.change.head or "", frozenset(contents))
+    counts: Counter[Operator] = Counter()
+    for file in host.case.change.files:
+        if file.path not in contents:
+            continue
+        tree = parse(contents[file.path], file.path)
+        if isinstance(tree, str):
+            skipped[tree] += 1
+            continue
+        code = Code(tree, changed_lines(file, Side.NEW), others)
+        for operator in operators:
+            if tree.grammar in operator.languages:
+                for plant in operator.plants(code):
+                    yield Offer(operator, tree, plant, counts[operator])
+                    counts[operator] += 1
+
+
+def _lines(tree: SyntaxTree, edits: Sequence[Edit]) -> tuple[int, int]:
+    """The first and last line that edits take out or stand on."""
+    first, last = min(edits), max(edits)
+    return tree.line(first.start), tree.line(max(last.end - 1, first.start))
+
+
+def _changed(tree: SyntaxTree, edits: Sequence[Edit]) -> tuple[bytes, tuple[int, int]] | None:
+    """(the file with the edits, the first and last line of what they put in); None where it does not parse then."""
+    if b"\r\n" in tree.source:
+        edits = [edit._replace(text=edit.text.replace("\r\n", "\n").replace("\n", "\r\n")) for edit in edits]
+    code = applied(tree.source, edits)
+    after = parse(code, tree.path)
+    if code == tree.source or isinstance(after, str):
+        return None
+    first, last = min(edits), max(edits)
+    grown = sum(len(edit.text.encode()) - (edit.end - edit.start) for edit in edits)
+    end = max(last.end + grown - 1, first.start)
+    return code, (after.line(first.start), after.line(min(end, max(len(code) - 1, 0))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Others:
+    """The other files of a repository's commit that hold a word, as trees; those without a grammar are left out."""
+
+    repository: Repository
+    head: str
+    own: frozenset[str]
+
+    def __call__(self, word: str) -> Sequence[SyntaxTree]:
+        return _holding(self.repository, self.head, word, self.own)
+
+
+@lru_cache(maxsize=256)
+def _holding(repository: Repository, head: str, word: str, own: frozenset[str]) -> tuple[SyntaxTree, ...]:
+    try:
+        found = repository.run("grep", "-l", "-z", "-w", "-F", "-e", word, head, "--")
+    except UserError:  # git grep ends so where it finds nothing
+        return ()
+    paths = [path.decode("utf-8", "surrogateescape").partition(":")[2] for path in found.split(b"\x00") if path]
+    product = [path for path in paths if path not in own and not not_product(path)][:_MOST_OTHERS]
+    texts = repository.blobs(head, product)
+    trees = (parse(text, path) for path, text in texts.items() if text is not None)
+    return tuple(tree for tree in trees if not isinstance(tree, str))
+
+
+def _section(drawn: Mapping[str, int], skipped: Mapping[str, int]) -> CardSection:
+    rows = [("planted", name, count) for name, count in sorted(drawn.items(), key=lambda one: (-one[1], one[0]))]
+    rows += [("left out", reason, count) for reason, count in Counter(skipped).most_common()]
+    return CardSection(
+        by="plant_defects",
+        title="Planted defects",
+        text="How many defects each operator put in, and why files took none.",
+        columns=("of", "what", "count"),
+        rows=tuple(rows),
+        figures={"planted": sum(drawn.values())},
+    )
