@@ -14,7 +14,8 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.stages.injection.arms import ARM, DEFECT, HOST, SAFE, twin
+from reviewgauge.core.records import Arm
+from reviewgauge.stages.injection.arms import ARM, HOST, twin
 from reviewgauge.stages.sampling.draws import draw_key
 
 
@@ -43,7 +44,7 @@ class AddTwins(Stage):
         made: list[Candidate] = []
         for done, name in enumerate(chosen):
             context.progress("making twins", done, len(chosen))
-            defects = [one for one in arms[name] if one.case.facts[ARM] == DEFECT]
+            defects = [one for one in arms[name] if one.case.facts[ARM] == Arm.DEFECT]
             if defects:
                 made += [*arms[name], twin(hosts[name], defects, self.seed)]
         kept = {str(one.case.facts[HOST]) for one in made}
@@ -56,7 +57,7 @@ class AddTwins(Stage):
 
 def _section(made: Iterable[Candidate]) -> CardSection:
     arms = [one.case.facts[ARM] for one in made]
-    defects, safe = arms.count(DEFECT), arms.count(SAFE)
+    defects, safe = arms.count(Arm.DEFECT), arms.count(Arm.SAFE)
     return CardSection(
         by="add_twins",
         title="Pairs",

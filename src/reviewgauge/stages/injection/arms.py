@@ -15,6 +15,7 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import (
+    Arm,
     Case,
     Comment,
     Origin,
@@ -31,7 +32,6 @@ from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.stages.sampling.draws import change_facts, draw_key
 
 ARM, PAIR, HOST = "arm", "pair", "host"  # facts: which case of its pair, the key of the pair, the change behind it
-DEFECT, TWIN, SAFE = "defect", "twin", "safe"  # the arms
 SOUND = "sound"  # in `Comment.extra`: the first and last line of the place in the twin
 _REFS = "refs/reviewgauge/injected"
 _BY = "reviewgauge <reviewgauge@localhost>"
@@ -77,7 +77,7 @@ def product_files(case: Case) -> dict[str, bytes]:
 
 def with_defect(host: Candidate, defect: Defect, key: str, seed: int) -> Candidate | str:
     """The host with a defect put in, or why that makes no case. `key` tells it from other defects of the host."""
-    made = _arm(host, {defect.path: defect.defective}, DEFECT, key, seed)
+    made = _arm(host, {defect.path: defect.defective}, Arm.DEFECT, key, seed)
     file = next((file for file in made.case.change.files if file.path == defect.path), None)
     span = Span(path=defect.path, start=defect.lines[0], end=defect.lines[1])
     if file is None or not any(hunk.covers(span) for hunk in parse_patch(file.patch or "")):
@@ -100,7 +100,7 @@ def with_defect(host: Candidate, defect: Defect, key: str, seed: int) -> Candida
 def safe_twin(host: Candidate, defect: Candidate, code: bytes, lines: tuple[int, int], seed: int) -> Candidate:
     """The host with a harmless edit at the place of a defect: a comment that says the defect is wrong there."""
     places = [one.span for one in defect.case.references if one.span is not None]
-    made = _arm(host, {places[0].path: code}, SAFE, defect.id, seed)
+    made = _arm(host, {places[0].path: code}, Arm.SAFE, defect.id, seed)
     span = places[0].model_copy(update={"start": lines[0], "end": lines[1]})
     return made.with_case(rejected=tuple(_at(one, span) for one in defect.case.references))
 
@@ -108,7 +108,7 @@ def safe_twin(host: Candidate, defect: Candidate, code: bytes, lines: tuple[int,
 def twin(host: Candidate, defects: Sequence[Candidate], seed: int) -> Candidate:
     """The host as it is; what its defects' comments say is wrong there."""
     comments = [one for defect in defects for one in defect.case.references]
-    return _arm(host, {}, TWIN, "", seed).with_case(rejected=tuple(_at(one, _sound_span(one)) for one in comments))
+    return _arm(host, {}, Arm.TWIN, "", seed).with_case(rejected=tuple(_at(one, _sound_span(one)) for one in comments))
 
 
 def _sound_span(comment: Comment) -> Span | None:
@@ -124,16 +124,16 @@ def _at(comment: Comment, span: Span | None) -> Comment:
     return comment.model_copy(update={"span": span, "extra": extra})
 
 
-def _arm(host: Candidate, contents: Mapping[str, bytes], arm: str, key: str, seed: int) -> Candidate:
+def _arm(host: Candidate, contents: Mapping[str, bytes], arm: Arm, key: str, seed: int) -> Candidate:
     """A case of the pair: the host's change with some files replaced, under an id that says nothing."""
     case, repository = host.case, repository_of(host.case)
-    name = f"{draw_key(seed, host.id, arm, key):016x}"
+    name = f"{draw_key(seed, host.id, arm.value, key):016x}"
     base = case.change.base or ""
     head = write_commit(repository, base, case.change.head or "", contents, f"{_REFS}/{name}")
     files = repository.changed_files(base, head, LARGEST_FILE) if contents else case.change.files
     change = case.change.model_copy(update={"head": head, "files": files})
     facts: dict[str, Fact] = {**case.facts, **change_facts(change)}
-    facts |= {ARM: arm, PAIR: f"{draw_key(seed, host.id):016x}", HOST: case.id}
+    facts |= {ARM: arm.value, PAIR: f"{draw_key(seed, host.id):016x}", HOST: case.id}
     return host.with_case(id=f"{case.change.repo}/{name[:12]}", change=change, facts=facts, references=(), verdict=None)
 
 
