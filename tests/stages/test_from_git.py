@@ -20,8 +20,8 @@ from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.history.source import pooled_names
 from reviewgauge.stages.history.card import CURVE
+from reviewgauge.stages.history.source import pooled_names
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 TAX = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
