@@ -56,5 +56,26 @@ def _made(code: Code, edits: Iterable[Edit]) -> str:
     return source.decode().strip("\n")
 
 
+def changes(operator: Operator, language: str, text: str, safe: bool = False) -> list[str]:
+    """What the lines become that each plant (or its safe twin) changes, on one line; "" where they go."""
+    code = code_of(language, text)
+    made = [one.safe if safe else one.after for one in planted(operator, code)]
+    return [_changed(code.tree.source.decode().strip("\n"), after) for after in made if after]
+
+
+def bodies(operator: Operator, language: str, text: str) -> list[str]:
+    """What is said of each plant."""
+    return [one.body for one in planted(operator, code_of(language, text))]
+
+
+def _changed(before: str, after: str) -> str:
+    old, new = before.split("\n"), after.split("\n")
+    while old and new and old[0] == new[0]:
+        old, new = old[1:], new[1:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return " ".join(line.strip() for line in new)
+
+
 def clean(text: str) -> str:
     return dedent(text).strip("\n")
