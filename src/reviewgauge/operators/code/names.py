@@ -1,0 +1,47 @@
+"""Names and where they are used."""
+
+from __future__ import annotations
+
+import re
+
+from reviewgauge.operators.code.operator import Code
+from reviewgauge.operators.code.signatures import parameters
+from reviewgauge.repo.syntax.tree import Node
+
+
+def mentions(node: Node, word: str) -> list[Node]:
+    """Where a node names something as such: not a field or method of that name."""
+    return [one for one in node.walk() if is_name(one) and one.text == word]
+
+
+def is_name(node: Node) -> bool:
+    """Whether a node stands for a value or type by its own name: not a field, a method, or the name of an argument."""
+    if node.kind not in _NAMES or node.field in ("attribute", "field"):
+        return False
+    return (
+        node.field != "name" or node.parent is None or node.parent.kind not in ("keyword_argument", "method_invocation")
+    )
+
+
+_NAMES = ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern", "type_identifier")
+
+
+def leaves_unused(code: Code, start: int, end: int) -> bool:
+    """Whether something is declared or imported for these bytes only: a compiler or linter would complain."""
+    root = code.tree.root
+    inside = [one for one in root.walk() if start <= one.start and one.end <= end and is_name(one)]
+    function = code.around(inside[0], "function") if inside else None
+    for word in {one.text for one in inside}:
+        everywhere = [one for one in mentions(root, word) if not start <= one.start < end]
+        if code.tree.grammar == "go" and not everywhere and _is_package(code, word):
+            return True
+        if function is None:
+            continue
+        near = [one for one in everywhere if function.start <= one.start < function.end]
+        if len(near or everywhere) == 1 and word not in {one.name.text for one in parameters(function)}:
+            return True
+    return False
+
+
+def _is_package(code: Code, word: str) -> bool:
+    return re.search(rf'"(?:[^"]*/)?{re.escape(word)}"', code.tree.source.decode()) is not None
