@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import twin_pairs
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Task
-from reviewgauge.engine.score import usual_metric
+from reviewgauge.engine.score import usual_metric, usual_metrics
 
 
 def test_a_run_of_a_small_task_is_scored_by_its_usual_metric(tmp_path: Path) -> None:
@@ -22,6 +23,7 @@ def test_a_run_of_a_small_task_is_scored_by_its_usual_metric(tmp_path: Path) -> 
     with pytest.raises(UserError, match=r'assess\(no_verdict="comments"\) would go by its comments'):
         score(tmp_path / "comments")
     assert usual_metric({Task.ASSESS, Task.LOCATE}) == usual_metric(()) == "hits"
+    assert usual_metrics(twin_pairs.hosts(1)) == ("twins", "hits")
 
 
 def test_the_tables_of_a_result_can_be_taken_elsewhere(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import Selection, parse_only, with_cost
 from reviewgauge.engine.run.workers import Workers, executor_for
+from reviewgauge.engine.score import usual_metrics
 from reviewgauge.formats.parsing.comments import NoPlace, detect
 
 RECORDED = "recorded"
@@ -110,7 +111,7 @@ class ReviewResult(Record):
     """What a review did: one entry of totals per reviewer, or one for all recorded systems together.
 
     `spending` is what went to models; with `--dry-run` it is the estimate, and nothing was reviewed. `task`: the one of
-    all cases; None where they differ.
+    all cases; None where they differ. `metrics`: those that `score` takes unless told.
     """
 
     schema_version: int = 1
@@ -119,6 +120,7 @@ class ReviewResult(Record):
     benchmark: str
     cases: int
     task: Task | None = None
+    metrics: tuple[str, ...] = ("hits",)
     totals: tuple[ReviewTotals, ...]
     notes: tuple[Drop, ...] = ()
     dropped: tuple[Drop, ...] = ()
@@ -183,6 +185,7 @@ def review(
         benchmark=benchmark,
         cases=len(cases),
         task=tasks.pop() if len(tasks) == 1 else None,
+        metrics=usual_metrics(cases),
         totals=tuple(totals),
         notes=tuple(found.notes()),
         dropped=tuple(drops),

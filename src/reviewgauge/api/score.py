@@ -19,7 +19,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers
-from reviewgauge.engine.score import ScoreTotals, measure_run, usual_metric
+from reviewgauge.engine.score import ScoreTotals, measure_run, usual_metrics
 from reviewgauge.views.leaderboard import comparison_table, leaderboard_table, slice_tables
 from reviewgauge.views.tables import ResultTable, result_tables
 
@@ -63,7 +63,7 @@ def score(
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ScoreResult:
-    """Measure every review of a run that the metrics have not measured yet; the usual one of its task if none is named.
+    """Measure every review of a run that the metrics have not measured yet; the usual ones if none is named.
 
     `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by, `tier` always
     where findings are founded in several ways. `only` does a part:
@@ -72,7 +72,7 @@ def score(
     named, part = find_metrics(metrics) if metrics else [], parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()
     with RunFolder.open(run, write=not models.dry_run) as folder:
-        wanted = named or find_metrics([usual_metric({case.change.task for case in folder.cases()})])
+        wanted = named or find_metrics(usual_metrics(folder.cases()))
         done = measure_run(
             folder,
             wanted,

@@ -66,7 +66,7 @@ def _shown(result: ReviewResult) -> str:
     lines += [result.spending.sentence] if result.spending.sentence else []
     if not result.spending.estimated:
         where = f"{result.dataset}, {counted(result.cases, 'case')}, benchmark {result.benchmark[:12]}"
-        lines += [f"{result.run}: {where}", *after_review(result.run, result.totals, result.task)]
+        lines += [f"{result.run}: {where}", *after_review(result.run, result.totals, result.metrics)]
     return "\n".join(lines)
 
 

@@ -65,8 +65,9 @@ def command(
 ) -> int:
     """Measure the reviews of RUN with METRICS and print the leaderboard.
 
-    Without METRICS it is hits, or the usual one of a small task: assess, pass_at_k to locate, rouge to comment. Killed
-    or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at once.
+    Without METRICS it is hits, or the usual one of a small task: assess, pass_at_k to locate, rouge to comment; of
+    injected defects twins too. Killed or interrupted, the same command goes on where it stopped. Ctrl-C finishes what
+    is in flight, twice stops at once.
 
     --on reuses the stored reviews of RUN (and of more runs beside it) on another version of the benchmark, and shows
     old and new scores side by side; the changes must be identical, and those that are gone are left out. --labels

@@ -118,11 +118,14 @@ class Origin(StrEnum):
 
 
 class Arm(StrEnum):
-    """Which of a host's cases this is: the fact `arm` of a benchmark of injected defects."""
+    """Which of its host's cases this one is, in a benchmark of injected defects and their twins."""
 
     DEFECT = "defect"  # the host with a defect put in
     TWIN = "twin"  # the host as it is
     SAFE = "safe"  # the host with an edit of the same kind that does no harm
+
+
+ARM, PAIR = "arm", "pair"  # facts of such a benchmark: which case of its host one is, and the host
 
 
 class Tier(StrEnum):

@@ -6,13 +6,13 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.records import Case, Review, Task, Usage
+from reviewgauge.core.records import ARM, Case, Review, Task, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Score
 from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.core.stored import Lazy, Unstorable
@@ -230,6 +230,12 @@ def _speaks(outcome: Outcome) -> bool:
 def usual_metric(tasks: Collection[Task]) -> str:
     """The metric for cases of one task; `hits` for several, and for none."""
     return _OF_TASK.get(next(iter(tasks)), "hits") if len(tasks) == 1 else "hits"
+
+
+def usual_metrics(cases: Iterable[Case]) -> tuple[str, ...]:
+    """The metrics for these cases: the usual one of their task, after `twins` where defects were injected."""
+    seen = {(case.change.task, ARM in case.facts) for case in cases}
+    return (*(("twins",) if any(arm for _, arm in seen) else ()), usual_metric({task for task, _ in seen}))
 
 
 def _recorded(run: RunFolder, scorer: _Scorer, outcome: Outcome, value: Answered | None) -> Score:

@@ -29,7 +29,7 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFol
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import executor_for
-from reviewgauge.engine.score import dry_run_score, usual_metric
+from reviewgauge.engine.score import dry_run_score, usual_metrics
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.repo.git.folders import scratch_folder
 
@@ -94,7 +94,7 @@ class BenchmarkPlan:
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """What is measured; the usual metric of its task where the file names none."""
-        return self.wanted or (load(Metric, usual_metric({case.change.task for case in self.cases})),)
+        return self.wanted or tuple(load(Metric, name) for name in usual_metrics(self.cases))
 
     @property
     def there(self) -> bool:

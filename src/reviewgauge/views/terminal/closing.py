@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from reviewgauge.analysis.doctor.limits import SIZE
-from reviewgauge.core.records import Task
 from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.reports.leaderboard import Leaderboard
 from reviewgauge.core.results import Drop
@@ -15,7 +14,7 @@ from reviewgauge.engine.classify import Sorted
 from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
-from reviewgauge.engine.score import ScoreTotals, usual_metric
+from reviewgauge.engine.score import ScoreTotals
 from reviewgauge.stages.history.card import CURVE
 from reviewgauge.views.figures import counted
 
@@ -46,7 +45,7 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     return f"{names}: {'; '.join(parts)}; {totals.seconds:.1f} s"
 
 
-def after_review(run: str, totals: Sequence[ReviewTotals], task: Task | None = None) -> list[str]:
+def after_review(run: str, totals: Sequence[ReviewTotals], metrics: Sequence[str]) -> list[str]:
     """Suggested next command, and what to do about failures; empty if interrupted."""
     if any(one.stopped for one in totals):
         return []
@@ -55,8 +54,7 @@ def after_review(run: str, totals: Sequence[ReviewTotals], task: Task | None = N
     lines = [f"{names}: every review failed; {run}/reviews.jsonl says why" for names in useless]
     if failed:
         lines.append(f"{failed} failed: the same command with --only failed tries them again")
-    metric = usual_metric({task} if task else ())
-    return lines if len(useless) == len(totals) else [*lines, f"next: reviewgauge score {run} {metric}"]
+    return lines if len(useless) == len(totals) else [*lines, f"next: reviewgauge score {run} {' '.join(metrics)}"]
 
 
 def drop_notes(drops: Sequence[Drop]) -> list[str]:
