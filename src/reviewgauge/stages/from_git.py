@@ -32,7 +32,7 @@ from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Rewrites, Traced, classify_message
 from reviewgauge.stages.history.labels import MAY_BE, DiffedChange, Labeller
 from reviewgauge.stages.history.memory import HistoryMemory
-from reviewgauge.stages.history.source import day, find_tip, pooled_names, why_unfit
+from reviewgauge.stages.history.source import MOST_FILES, MOST_LINES, day, find_tip, pooled_names, why_unfit
 from reviewgauge.stages.sampling.draws import change_facts
 
 T = TypeVar("T")
@@ -161,6 +161,8 @@ class _CaseMaker:
         for number, files in zip(numbers, self._ahead(numbers, lambda *_: "", self._files), strict=True):
             if not isinstance(files, Drop):
                 self._rewrites.add(number, files)
+                recent = number >= total - card.NEWEST
+                self.counts.hosts += recent and not why_unfit(files, MOST_LINES, MOST_FILES)
             self._memory.context.progress("reading what changes rewrite", number - first + 1, total - first)
         for number, read in zip(numbers, self._ahead(numbers, self._refused, self._read), strict=True):
             yield self._case(read) if isinstance(read, DiffedChange) else read

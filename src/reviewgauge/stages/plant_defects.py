@@ -17,7 +17,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Side
+from reviewgauge.core.records import ARM, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, names, short_spec
 from reviewgauge.core.trust import PluginSpec
@@ -26,7 +26,7 @@ from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.repo.syntax.tree import SyntaxTree, parse
-from reviewgauge.stages.injection.arms import ARM, Defect, product_files, repository_of, safe_twin, with_defect
+from reviewgauge.stages.injection.arms import Defect, product_files, repository_of, safe_twin, with_defect
 from reviewgauge.stages.sampling.draws import draw_key
 
 MADE = "planted"

@@ -25,7 +25,7 @@ from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.memory import HistoryMemory
-from reviewgauge.stages.history.source import find_tip, pooled_names, why_unfit
+from reviewgauge.stages.history.source import MOST_FILES, MOST_LINES, find_tip, pooled_names, why_unfit
 from reviewgauge.stages.sampling.draws import change_facts
 
 
@@ -42,9 +42,9 @@ class RecentChanges(Stage):
 
     branch: Word = "HEAD"
     until: Word = ""
-    newest: int = 1000
-    max_lines: int = 1000
-    max_files: int = 50
+    newest: int = card.NEWEST
+    max_lines: int = MOST_LINES
+    max_files: int = MOST_FILES
     name: Word = ""
 
     def __post_init__(self) -> None:

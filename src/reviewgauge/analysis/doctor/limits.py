@@ -39,7 +39,7 @@ def label_size(labels: int, years: Sequence[int]) -> LabelSize:
     if half is None:
         raise ValueError("no change has a label")
     alike, extremes = (math.sqrt(variance / n) for variance in (1 / 2, 1 / 4))
-    seen = min(detectable_difference(alike, n) or 1.0, 1.0)
+    seen = smallest_difference(n) or 1.0
     words = f"{labels:,} on {_count(n, 'change')}"
     if known:
         old = sum(now - year > _OLD for year in known)
@@ -55,6 +55,12 @@ def label_size(labels: int, years: Sequence[int]) -> LabelSize:
         "(several repositories in one build, or settings that the card lists)"
     )
     return LabelSize(words, found if n < needed else "")
+
+
+def smallest_difference(changes: int) -> float | None:
+    """By how much the recalls of two reviewers that each find other halves must differ to be told apart; None: no n."""
+    found = detectable_difference(math.sqrt(1 / 2 / changes), changes) if changes else None
+    return None if found is None else min(found, 1.0)
 
 
 def size_of_labels(cases: Sequence[Case]) -> LabelSize | None:

@@ -21,7 +21,7 @@ from reviewgauge.core.building import RESULTS, Candidate, CardSection
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import check_plain, files_below, open_database, read_within, replacing, write_error
 from reviewgauge.core.protocols import Progress
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.build_card import BuildCard, Spread
 from reviewgauge.core.stored import Unstorable, checked_line
 from reviewgauge.engine.run.executors import Interruption
@@ -166,8 +166,11 @@ class Census:
         count["rejected"] += len(case.rejected)
         self.facts["repository"][case.change.repo] += 1
         year = case.facts.get("year")
-        self.labelled += [year if isinstance(year, int) else 0] if case.references else []
+        injected = ARM in case.facts  # today's defect, whatever the year of its change
+        self.labelled += [year if isinstance(year, int) and not injected else 0] if case.references else []
         for name, value in case.facts.items():
+            if name == PAIR:
+                continue
             if name in _PER_CASE and isinstance(value, int | float):
                 self.numbers[name].append(float(value))
             elif name != "created" and (isinstance(value, str | bool) or name == "year"):

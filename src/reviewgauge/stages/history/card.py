@@ -15,6 +15,8 @@ from reviewgauge.stages.history.labels import OfferedLabel
 
 BY = "from_git"
 CURVE = "How many labels which certainty gives"
+HOSTS = "recent changes that could take a defect"  # a figure: for the recipe `injected`
+NEWEST = 1000  # changes of a history that count as recent
 _CERTAINTIES = (0.8, 0.7, 0.6, 0.5, 0.0)
 
 
@@ -27,6 +29,7 @@ class Counts:
     labelled: int = 0
     clean: int = 0
     perhaps: int = 0
+    hosts: int = 0
     days: list[float] = field(default_factory=list)
     holds: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
@@ -89,6 +92,8 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
         "share observed for less than clean_days": _share(counts.young, counts.changes),
         "share labelled among labelled and clean": _share(counts.labelled, counts.labelled + counts.clean),
     }
+    if counts.hosts:
+        figures[HOSTS] = counts.hosts
     if counts.holds:
         figures["share of the labels that is expected to hold"] = round(sum(counts.holds) / len(counts.holds), 2)
     if counts.days:

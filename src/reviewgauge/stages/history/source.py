@@ -13,6 +13,8 @@ from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import not_product, trivial
 
+MOST_LINES, MOST_FILES = 500, 50  # of a change that a person reviews at once
+
 
 def find_tip(repository: Repository, name: str, branch: str = "HEAD", until: str = "") -> tuple[str, datetime]:
     """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.

@@ -15,6 +15,8 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import (
+    ARM,
+    PAIR,
     Arm,
     Case,
     Comment,
@@ -31,7 +33,7 @@ from reviewgauge.repo.paths import encode_path
 from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.stages.sampling.draws import change_facts, draw_key
 
-ARM, PAIR, HOST = "arm", "pair", "host"  # facts: which case of its pair, the key of the pair, the change behind it
+HOST = "host"  # a fact, until the twins are made: the change behind a case
 SOUND = "sound"  # in `Comment.extra`: the first and last line of the place in the twin
 _REFS = "refs/reviewgauge/injected"
 _BY = "reviewgauge <reviewgauge@localhost>"

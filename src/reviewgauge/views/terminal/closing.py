@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from reviewgauge.analysis.doctor.limits import SIZE
+from reviewgauge.analysis.doctor.limits import SIZE, smallest_difference
 from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.reports.leaderboard import Leaderboard
 from reviewgauge.core.results import Drop
@@ -15,11 +15,12 @@ from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
 from reviewgauge.engine.score import ScoreTotals
-from reviewgauge.stages.history.card import CURVE
+from reviewgauge.stages.history.card import CURVE, HOSTS
 from reviewgauge.views.figures import counted
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
+_WANTED = 0.1  # the difference of two recalls that people want to see
 
 
 # --- review --------------------------------------------------------------------------------------------------------
@@ -176,8 +177,19 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
         *([f"to check: reviewgauge annotate init labels.db {where}"] if checks else []),
         *([f"labels: {size.text}"] if size else []),
         *([f"--set certainty=... {'; '.join(_curve(curve))}"] if size and curve else []),
+        *_or_injected(card),
         *([] if size and size.warnings else [f"next: reviewgauge doctor {where}"]),
     ]
+
+
+def _or_injected(card: BuildCard) -> Iterator[str]:
+    """What the recipe `injected` would give, where the labels of a history show no difference of .10."""
+    hosts = sum(int(one.figures.get(HOSTS, 0)) for one in card.sections)
+    changed = card.counts.get("changed", 0)
+    now, then = smallest_difference(changed) or 1.0, smallest_difference(hosts) or 1.0
+    if hosts > changed and now > _WANTED:
+        found = f"defects put into up to {hosts:,} recent changes, each beside its clean twin"
+        yield f"or --recipe injected: {found}; so many show a difference of {then:.2f}"
 
 
 def _curve(rows: Sequence[Sequence[object]]) -> Iterator[str]:
