@@ -117,9 +117,6 @@ class Origin(StrEnum):
     INJECTED = "injected"  # a defect that a build put in, told as a reviewer would
 
 
-ARM, PAIR = "arm", "pair"  # facts of a benchmark of injected defects: which case of its host, and the host's key
-
-
 class Arm(StrEnum):
     """Which of its host's cases this one is, in a benchmark of injected defects and their twins."""
 
