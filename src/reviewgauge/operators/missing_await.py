@@ -1,0 +1,117 @@
+"""Leave out an `await`: the code goes on with a promise or coroutine instead of its result.
+
+Source: ours; the most frequent fault of asynchronous JavaScript in Davis et al., "Node.fz" (EuroSys 2017), and what
+`no-floating-promises` (typescript-eslint) and "coroutine was never awaited" (CPython) report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typing_extensions import override
+
+from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.operators.code.blocks import are_added, statement, uses
+from reviewgauge.operators.code.conditions import bare
+from reviewgauge.operators.code.names import mentions
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
+from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.repo.syntax.tree import Node
+
+_PENDING = "pending"
+
+
+@dataclass(frozen=True)
+class MissingAwait(Operator):
+    """Nobody waits for an asynchronous call."""
+
+    severity: ClassVar[Severity] = Severity.HIGH
+    needs: ClassVar[RequiredContext] = RequiredContext.FILE
+    languages: ClassVar[Sequence[str]] = ("python", "javascript", "typescript")
+
+    @override
+    def plants(self, code: Code) -> Iterator[Plant]:
+        for node in code.nodes("await"):
+            called = node.parts[-1] if node.parts else None
+            if called is None or not code.is_a(called, "call") or is_arid(code.tree, called):
+                continue
+            body = _told(code, node, called)
+            held = node.parent
+            outer = held if held is not None and _is_object(held) else node
+            if body and are_added(code, outer.start, outer.end):
+                edits = (Edit(outer.start, called.start, ""), Edit(called.end, outer.end, ""))
+                yield Plant(tuple(one for one in edits if one.start < one.end), body, _split(code, node, called))
+
+
+def _is_object(node: Node) -> bool:
+    """Whether it is parentheses around a value of which something is taken: `(await f()).text`."""
+    return node.kind == "parenthesized_expression" and node.field in ("object", "value")
+
+
+def _told(code: Code, node: Node, called: Node) -> str:
+    """What follows without it; empty where nothing does, where it stands out, or where types forbid it."""
+    held = node.parent
+    name, in_try = quoted(callee(called)), _in_try(code, node)
+    what = "coroutine" if code.tree.grammar == "python" else "promise"
+    if held is None:
+        return ""
+    if held.kind == "expression_statement":
+        if what == "coroutine":
+            never = "a coroutine that nobody awaits never runs"
+            return f"{name} is not awaited: what follows does not wait for it, and {never}."
+        fails = "when it fails the error passes by this `try`" if in_try else "a failure is unhandled"
+        return f"The promise of {name} is not awaited: the code goes on before it has finished, and {fails}."
+    if held.kind == "return_statement" and what == "promise":  # else the caller waits as well
+        passes = f"The promise of {name} is returned without `await`: when it fails, the error passes by this `try`."
+        return passes if in_try else ""
+    if code.tree.grammar in ("typescript", "tsx"):
+        return ""
+    if held.kind == "return_statement":
+        return f"This returns the coroutine of {name} itself, since it is not awaited: the caller gets no result."
+    if bare(held).field == "condition" or held.field == "condition" or code.is_a(held, "not"):
+        return f"{name} is not awaited, so this tests a {what}, which is always true."
+    target = held.get("left") or held.get("name")
+    if target is not None and held.kind in ("assignment", "variable_declarator", "assignment_expression"):
+        if "pattern" in target.kind:
+            return f"{name} is not awaited: {quoted(target)} is taken from a {what} and not from its result."
+        wrong = f"{quoted(target)} is a {what} and not its result, and what uses it below fails"
+        return f"{name} is not awaited: {wrong}." if _is_used_below(code, node, target) else ""
+    if _is_object(held):
+        return f"{name} is not awaited: the {what} itself is used here as if it were the result, which fails."
+    return ""
+
+
+def _in_try(code: Code, node: Node) -> bool:
+    """Whether a `try` of the same function holds a node in its body."""
+    guard, function = code.around(node, "try"), code.around(node, "function")
+    body = guard.get("body") if guard is not None else None
+    near = function is None or guard is None or function.start < guard.start
+    return body is not None and body.start < node.start < body.end and near
+
+
+def _is_used_below(code: Code, node: Node, target: Node) -> bool:
+    """Whether what was assigned is used for more than to be returned or waited for."""
+    function = code.around(node, "function")
+    later = mentions(function, target.text) if function is not None and target.kind == "identifier" else []
+    plain = ("return_statement", "await", "await_expression")
+    return any(one.start > node.end and one.parent and one.parent.kind not in plain for one in later)
+
+
+def _split(code: Code, node: Node, called: Node) -> tuple[Edit, ...]:
+    """The call and the wait for it in two statements, which changes nothing."""
+    held = statement(code, node)
+    function = code.around(node, "function")
+    script = code.tree.grammar != "python"
+    if held is None or function is None or uses(function, _PENDING) or node.parent is None:
+        return ()
+    if node.parent is not held and node.parent.parent is not held:
+        return ()
+    kinds = ("expression_statement", "assignment", "variable_declarator", "assignment_expression")
+    indent = code.tree.indent(held)
+    if node.parent.kind not in kinds or held.start != code.tree.line_start(held.start) + len(indent.encode()):
+        return ()
+    end = ";" if script and held.text.endswith(";") else ""
+    first = f"{'const ' if script else ''}{_PENDING} = {called.text}{end}\n{indent}"
+    return (Edit(held.start, held.start, first), Edit(called.start, called.end, _PENDING))
