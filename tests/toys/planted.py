@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import dedent
@@ -26,7 +27,7 @@ class Planted:
 
 
 def tree_of(path: str, text: str) -> SyntaxTree:
-    tree = parse(dedent(text).strip("\n").encode() + b"\n", path)
+    tree = parse(text.encode() + b"\n", path)
     assert isinstance(tree, SyntaxTree), f"{path}: {tree}"
     return tree
 
@@ -35,9 +36,9 @@ def code_of(
     language: str, text: str, added: Iterable[int] | None = None, others: Mapping[str, str] | None = None
 ) -> Code:
     """The code of a file in which every line is added, or those given."""
-    tree = tree_of(PATHS[language], text)
+    tree = tree_of(PATHS[language], clean(text, language))
     lines = range(1, tree.source.count(b"\n") + 1) if added is None else added
-    trees = [tree_of(path, text) for path, text in (others or {}).items()]
+    trees = [tree_of(path, clean(text, language)) for path, text in (others or {}).items()]
     return Code(tree, frozenset(lines), lambda word: [one for one in trees if word.encode() in one.source])
 
 
@@ -77,5 +78,10 @@ def _changed(before: str, after: str) -> str:
     return " ".join(line.strip() for line in new)
 
 
-def clean(text: str) -> str:
-    return dedent(text).strip("\n")
+def clean(text: str, language: str = "") -> str:
+    """Text of a table of tests: without its indentation; Go's four spaces are tabs, and its package is named."""
+    text = dedent(text).strip("\n")
+    if language != "go":
+        return text
+    text = re.sub(r"(?m)^(?: {4})+", lambda found: "\t" * (len(found[0]) // 4), text)
+    return text if text.startswith("package") else f"package p\n\n{text}"

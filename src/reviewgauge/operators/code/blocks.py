@@ -70,6 +70,8 @@ def unwrapped(code: Code, outer: Node, body: Node, head: str = "") -> Edit | Non
     end = max(outer.end, body.end)
     if lines is None or not are_added(code, outer.start, end) or tree.source[end : end + 1] not in (b"\n", b""):
         return None
+    if _clashes(code, outer, body):
+        return None
     if len(base.encode()) != outer.start - tree.line_start(outer.start):
         return None  # something stands before it
     first = next(line for line in lines if line.strip())
@@ -98,6 +100,13 @@ def body_lines(code: Code, body: Node) -> list[str] | None:
         start, end = colon.end, body.end
     head, newline, inner = source[start:end].decode("utf-8", "replace").partition("\n")
     return inner.rstrip("\n").split("\n") if newline and not head.strip() and inner.strip() else None
+
+
+def _clashes(code: Code, outer: Node, body: Node) -> bool:
+    """Whether a name that a body in braces declares is used outside of it too: it would then be declared twice."""
+    around = code.around(outer, "function") or code.tree.root
+    declared = (one.get("name") for one in body.walk() if one.kind == "variable_declarator")
+    return any(name is not None and uses(around, name.text) > uses(body, name.text) for name in declared)
 
 
 def _counts(code: Code, one: Node) -> bool:

@@ -27,6 +27,13 @@ def parameters(function: Node) -> list[Parameter]:
     return [one for one in found if one.name.text not in ("self", "cls")]
 
 
+def name_of(function: Node | None) -> str:
+    """What a function is called: its own name, or that of what it is assigned to; empty where it has none."""
+    holders = () if function is None else (function, function.parent)
+    named = (one.get(field) for one in holders if one is not None for field in ("name", "key", "left"))
+    return next((one.text for one in named if one is not None), "")
+
+
 def _of(node: Node) -> list[Parameter]:
     kind, default = node.get("type"), node.get("value") or node.get("right")
     if node.kind == "identifier":
