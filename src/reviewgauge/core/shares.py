@@ -30,7 +30,7 @@ def margin(n: int, population: int | None = None, share: float = 0.5) -> float |
     return _Z * math.sqrt(share * (1 - share) / n) * math.sqrt(_left_over(n, population))
 
 
-def wilson(right: int, n: int, population: int | None = None) -> tuple[float, float] | None:
+def wilson(right: float, n: int, population: int | None = None) -> tuple[float, float] | None:
     """Wilson's interval of a share, corrected for a finite population. None without a sample."""
     if n < 1:
         return None
