@@ -58,6 +58,7 @@ RESULTS = {
     "score --labels": "ClassifyResult",
     "compare": "ComparisonTable[]",
     "compare --attempts": "CurveResult",
+    "compare --rankings": "Rankings",
     "evolve": "EvolutionReport",
     "gate": "Gate",
     "study": "StudyResult",

@@ -8,8 +8,11 @@ from pathlib import Path
 from reviewgauge.analysis.compare.caveats import caveats
 from reviewgauge.analysis.compare.compare import Pairs
 from reviewgauge.analysis.compare.compare import compare as compare_systems
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.compare.rankings import rank_alike
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import ComparisonTable
+from reviewgauge.core.reports.rankings import Rankings
 from reviewgauge.engine.run.scored_run import read_scored_runs
 
 
@@ -39,3 +42,14 @@ def compare(
         notes = [] if systems else caveats(run)
         tables.append(table.model_copy(update={"warnings": (*notes, *table.warnings)}))
     return tables
+
+
+def rankings(*runs: str | Path, metric: str | None = None, resamples: int = 10_000, seed: int = 0) -> Rankings:
+    """Whether runs on different benchmarks put the systems that they share in the same order.
+
+    Each run counts by `metric`, by default the first that it was scored with. Raises UserError for fewer than two runs.
+    """
+    if len(runs) < 2:
+        raise UserError("it takes two runs to compare rankings", remedy="name runs of two benchmarks")
+    chosen = [read_scored_runs([run], metric)[0] for run in runs]
+    return rank_alike([leaderboard(one, resamples=resamples, seed=seed) for one in chosen])

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.compare import compare
+from reviewgauge.api.compare import compare, rankings
 from reviewgauge.api.curve import CurveResult, curve
 from reviewgauge.cli.options import (
     MODEL_OPTIONS,
@@ -23,6 +23,7 @@ from reviewgauge.cli.output import emit, run_stoppable
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.curve import curve_document
 from reviewgauge.views.leaderboard import comparison_table
+from reviewgauge.views.rankings import rankings_document
 from reviewgauge.views.terminal.documents import document_view, table_view
 
 
@@ -32,6 +33,7 @@ from reviewgauge.views.terminal.documents import document_view, table_view
 @click.option("--metric", help="The metric to compare by (default: all that the runs were scored with).")
 @click.option("--measure", "measures", multiple=True, help="A measure to compare, such as recall; may be given again.")
 @click.option("--all-pairs", "every_pair", is_flag=True, help="Every pair, not only each system against the leader.")
+@click.option("--rankings", "ranked", is_flag=True, help="Whether runs of several benchmarks rank systems alike.")
 @resamples_option
 @seed_option
 @click.option("--attempts", metavar="all|N,N...", help="How good so many attempts of a run are together, by votes.")
@@ -55,21 +57,29 @@ def command(
     as_json: bool,
     measures: Sequence[str],
     every_pair: bool,
+    ranked: bool,
     metric: str | None,
     **options: Any,
 ) -> None:
     """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values.
 
     --attempts shows how good 1, 2, 3 ... attempts are together, from those that a run holds (review --attempts 10).
-    Votes keep what more than half of the attempts say. Nothing is reviewed again, and the run is not changed.
+    Votes keep what more than half of the attempts say. --rankings takes runs on different benchmarks. Nothing is
+    reviewed again, and no run is changed.
     """
     if attempts is None:
         refuse(ctx, "without --attempts", "judge", "least", "model", "out", *MODEL_OPTIONS)
+        if ranked:
+            refuse(ctx, "with --rankings", "systems", "measures", "every_pair")
+            options.pop("systems")
+            order = rankings(*runs, metric=metric, **options)
+            emit(order, as_json, lambda: [document_view(rankings_document(order))])
+            return
         every: dict[str, Any] = {"measures": measures or None, "every_pair": every_pair, "metric": metric}
         result = compare(*runs, **every, **options)
         emit(result, as_json, lambda: [table_view(comparison_table(table)) for table in result])
         return
-    refuse(ctx, "with --attempts", "measures", "every_pair")
+    refuse(ctx, "with --attempts", "measures", "every_pair", "ranked")
     if len(runs) > 1:
         raise click.UsageError("--attempts takes one run")
     asked: dict[str, Any] = {

@@ -188,7 +188,7 @@ def open_runs(paths: Sequence[str | Path]) -> list[RunFolder]:
         if run.manifest.benchmark != first.benchmark:
             raise UserError(
                 f"{paths[0]} and {path} are runs of different benchmarks ({first.dataset}, {run.manifest.dataset})",
-                remedy="only runs on the same cases can be compared",
+                remedy="only runs on the same cases can be compared; compare --rankings compares their orders",
             )
     return runs
 
