@@ -1,7 +1,7 @@
 """Runs each analyser and reads its answer: ruff, eslint, jshint, pmd, and lizard and the smells in a worker.
 
-Each gets our rules and settings alone (`rules.toml`), and no comment in the code silences it. Adding one: a function
-here, a table there, and a line in `run.TOOLS`.
+Each gets our rules and settings alone (`rules.toml`), and no comment in the code silences it. Adding a program: a
+function and a line in `PROGRAMS` here, and its table there.
 """
 
 from __future__ import annotations
@@ -250,3 +250,6 @@ def read_pmd(out: bytes, root: Path) -> Output:
 
 def _below(name: str, root: Path) -> str:
     return Path(name).relative_to(root).as_posix()
+
+
+PROGRAMS = {"ruff": run_ruff, "eslint": run_eslint, "jshint": run_jshint, "pmd": run_pmd}  # in the order of their runs

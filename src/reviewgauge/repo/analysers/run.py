@@ -24,7 +24,6 @@ from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.core.version import __version__
-from reviewgauge.repo.analysers import programs
 from reviewgauge.repo.analysers.findings import (
     TOOLS,
     AnalyserCrash,
@@ -35,6 +34,7 @@ from reviewgauge.repo.analysers.findings import (
     Output,
     rules_of,
 )
+from reviewgauge.repo.analysers.programs import PROGRAMS, find_ruff, run_libraries
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.folders import export_files, scratch_folder
 from reviewgauge.repo.git.repository import Repository
@@ -59,12 +59,6 @@ LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool re
 LONGEST = 4_000  # characters of what one rule says of one line
 REACH = 10  # lines; a finding that spans more (a whole function or block) counts by its first line alone
 
-_PROGRAMS = {
-    "ruff": programs.run_ruff,
-    "eslint": programs.run_eslint,
-    "jshint": programs.run_jshint,
-    "pmd": programs.run_pmd,
-}
 _READ = frozenset().union(*TOOLS.values())
 _UNREAD = frozenset(rules_of("lizard")["not_recognised"])
 
@@ -89,8 +83,8 @@ def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """Those of `tools` that can be run here, with the program's absolute path, or the version of a library."""
     found: dict[str, str] = {}
     for tool in tools:
-        if tool in _PROGRAMS:
-            where = programs.find_ruff() if tool == "ruff" else shutil.which(tool, path=search_path())
+        if tool in PROGRAMS:
+            where = find_ruff() if tool == "ruff" else shutil.which(tool, path=search_path())
             if where and tool == "pmd":  # its script finds its libraries through an absolute link only
                 where = os.path.realpath(where)
         else:
@@ -104,7 +98,7 @@ def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """The versions of those of `tools` that can be run here, as the programs print them."""
     found = installed(tools)
     for tool, where in found.items():
-        if tool in _PROGRAMS:
+        if tool in PROGRAMS:
             found[tool] = "unknown"
             with suppress(OSError, subprocess.TimeoutExpired):
                 done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
@@ -206,10 +200,10 @@ def _run(exported: _ExportedFiles, job: AnalyserJob) -> Iterator[Output]:
     available = installed(job.settings.tools)
     asked = {tool: [p for p in sorted(exported.changed) if _language(p) in TOOLS[tool]] for tool in available}
     python = [path for path in sorted(exported.changed) if _language(path) == "Python"]
-    libraries = [tool for tool in ("lizard", "smells") if asked.get(tool)]
+    libraries = [tool for tool in asked if asked[tool] and tool not in PROGRAMS]
     if python or libraries:
-        yield programs.run_libraries(libraries, python, asked.get("lizard", []), job)
-    for tool, run in _PROGRAMS.items():
+        yield run_libraries(libraries, python, asked.get("lizard", []), job)
+    for tool, run in PROGRAMS.items():
         if asked.get(tool):
             yield run(available[tool], asked[tool], job)
 
