@@ -17,22 +17,29 @@ REASONS = 3  # reasons of a stage shown in the terminal; the card has all
 
 
 def funnel_table(rows: Sequence[FunnelRow]) -> RichTable:
-    """One line a stage: items in, kept and dropped, and the reasons."""
+    """One line a stage: items in, kept and dropped, and the first reasons."""
+    head, *lines = _funnel(rows, REASONS)
     table = RichTable(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
-    for name, justify in (("stage", "left"), ("in", "right"), ("kept", "right"), ("dropped", "right")):
-        table.add_column(name, justify=justify, no_wrap=name != "stage", max_width=38 if name == "stage" else None)  # type: ignore[arg-type]
-    if any(row.failed for row in rows):
-        table.add_column("failed", justify="right")
-    table.add_column("why", overflow="fold")
-    for row in rows:
-        cells = [row.stage + (" (fake)" if row.fake else ""), str(row.entered or "–"), str(row.kept), str(row.dropped)]
-        cells += [str(row.failed)] if any(r.failed for r in rows) else []
-        named = list(row.reasons.items())[:REASONS]
-        more = len(row.reasons) - len(named)
-        words = "; ".join(f"{n} {reason}" for reason, n in named)
-        words += f"; {more} more reason{'s' * (more > 1)}" if more else ""
-        table.add_row(*(escape(cell) for cell in (*cells, words)))
+    table.add_column(head[0], max_width=38)
+    for name in head[1:-1]:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(head[-1], overflow="fold")
+    for line in lines:
+        table.add_row(*map(escape, line))
     return table
+
+
+def _funnel(rows: Sequence[FunnelRow], most: int | None = None) -> list[list[str]]:
+    """The head and one line a stage, with at most so many reasons; how many failed only where some did."""
+    failed = any(row.failed for row in rows)
+    lines = [["stage", "in", "kept", "dropped", *(["failed"] if failed else []), "why"]]
+    for row in rows:
+        counts = [str(row.entered or "–"), str(row.kept), str(row.dropped), *([str(row.failed)] if failed else [])]
+        reasons = [f"{n} {reason}" for reason, n in (*row.reasons.items(), *row.failures.items())]
+        if more := len(reasons[most:]) if most else 0:
+            reasons[most:] = [f"{more} more reason{'s' * (more > 1)}"]
+        lines.append([row.stage + (" (fake)" if row.fake else ""), *counts, "; ".join(reasons)])
+    return lines
 
 
 def markdown(card: BuildCard) -> str:
@@ -49,7 +56,9 @@ def markdown(card: BuildCard) -> str:
         *((name, f"{count:,}") for name, count in card.counts.items()),
     ]
     parts.append(table_markdown(("what", "value"), facts))
-    parts += ["## Funnel", _funnel(card.funnel)] if card.funnel else []
+    if card.funnel:
+        head, *stages = _funnel(card.funnel)
+        parts += ["## Funnel", table_markdown(head, stages)]
     if card.spreads:
         rows = [
             (name, s.n, *(_number(v) for v in (s.smallest, s.lower, s.median, s.upper, s.largest, s.mean)))
@@ -69,15 +78,6 @@ def markdown(card: BuildCard) -> str:
     settings = [*card.parameters.items(), *((row.stage, row.why) for row in card.funnel), *card.pins.items()]
     parts += ["## How it was made", table_markdown(("parameter, stage or pin", "value"), settings)]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _funnel(rows: Sequence[FunnelRow]) -> str:
-    lines: list[tuple[object, ...]] = []
-    for row in rows:
-        reasons = "; ".join(f"{n} {reason}" for reason, n in (*row.reasons.items(), *row.failures.items()))
-        name = row.stage + (" (fake)" if row.fake else "")
-        lines.append((name, row.entered or "–", row.kept, row.dropped, row.failed, reasons))
-    return table_markdown(("stage", "in", "kept", "dropped", "failed", "reasons"), lines)
 
 
 def _section(section: CardSection) -> list[str]:
