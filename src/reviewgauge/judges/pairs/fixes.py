@@ -1,4 +1,4 @@
-"""What a judge reads of a reference that is the message of a fix: that, the issue that it closes, and its lines."""
+"""What a judge reads of a reference with the diff that mends it: the message of a fix, or an injected defect."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from reviewgauge.repo.diff.diffs import parse_patch
 Runs = frozenset[tuple[str, ...]]
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _WORD = re.compile(r"\w+")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+MENDED = (Origin.FIX, Origin.INJECTED)  # their references come with the diff that mends them
 READING = b"2"  # of fixes: what was scored by another reading is scored again
 QUOTE = 4  # words in a row with which a comment quotes a line of code; of a shorter line all
 FIXING = "fix fixes fixed fixing bug bugs issue closes resolves revert reverts commit"  # of every fix's message
@@ -35,10 +37,10 @@ def added_words(comment: Comment, reference: Comment, change: Change) -> str:
 
     Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands where the finding
     does may name what stands there, if it does not quote it or mostly repeat: a `LEAST_ADDED` share of its words must
-    be its own. The whole text counts for a reference that is no fix; where the diff is not at hand, all but quotes of
-    what the fix took out: nobody can tell then what else is repeated.
+    be its own. The whole text counts for a reference that no diff mends; where the diff is not at hand, all but quotes
+    of what the fix took out: nobody can tell then what else is repeated.
     """
-    if reference.origin is not Origin.FIX:
+    if reference.origin not in MENDED:
         return comment.body
     body, span = _text(comment), comment.span
     kept = list(body)
@@ -46,16 +48,56 @@ def added_words(comment: Comment, reference: Comment, change: Change) -> str:
         kept[word.start() : word.end()] = " " * len(word[0])
     if not change.has_diff:
         return "".join(kept)
-    texts = [text for file in change.files for text in (file.path, file.old_path, file.patch) if text]
-    held, said = stems_of(FIXING, change.title, change.description, *texts), stems_of(prose(body))
+    texts = [text for file in change.files for text in (file.path, file.old_path) if text]
+    fixing = FIXING if reference.origin is Origin.FIX else ""
+    held = stems_of(fixing, change.title, change.description, *texts) | _held(_patches(change), _planted(reference))
+    said = stems_of(prose(body))
     if span and locate(comment, reference, AROUND).located and len(said - held) >= LEAST_ADDED * len(said):
         held -= _near(tuple(file.patch or "" for file in change.files if span.path in (file.path, file.old_path)), span)
     return without("".join(kept), held)
 
 
 def proposes(comment: Comment, reference: Comment, change: Change) -> bool:
-    """Whether a comment proposes code of the fix: words in a row on its new lines and nowhere in the change."""
+    """Whether a comment proposes code that mends the defect: in a row on its new lines and nowhere in the change."""
+    if reference.origin is Origin.INJECTED:
+        return any(_found(_text(comment), _sound(_patches(change), _diff(reference)), _TOKEN))
     return reference.origin is Origin.FIX and any(_found(_text(comment), _code(reference, change)[1]))
+
+
+def _patches(change: Change) -> tuple[str, ...]:
+    return tuple(file.patch or "" for file in change.files)
+
+
+def _planted(reference: Comment) -> str:
+    """The diff of an injected defect, whose lines stand in the change on one side or the other; empty for a fix."""
+    return _diff(reference) if reference.origin is Origin.INJECTED else ""
+
+
+@lru_cache(maxsize=1024)
+def _held(patches: tuple[str, ...], planted: str) -> frozenset[str]:
+    """The stems of a change: of planted lines those alone that are in the defect and in the sound code.
+
+    So the same comment has the same words left on a defect and on its twin.
+    """
+    if not planted:
+        return stems_of(*patches)
+    lines = {line[1:].strip() for line in planted.split("\n") if line[:1] in ("-", "+")}
+    rest = (line for patch in patches for line in patch.split("\n") if line[1:].strip() not in lines)
+    out, put_in = (" ".join(line[1:] for line in planted.split("\n") if line[:1] == kind) for kind in "-+")
+    return stems_of("\n".join(rest)) | (stems_of(out) & stems_of(put_in))
+
+
+@lru_cache(maxsize=1024)
+def _sound(patches: tuple[str, ...], planted: str) -> Runs:
+    """What the sound code has in a row, signs too, and the change nowhere: three with two words, or four."""
+    new = {run for size in (3, QUOTE) for run in _rows(planted, "+", size) if sum(map(str.isalnum, run)) > 1}
+    return frozenset(new) - {run for size in (3, QUOTE) for patch in patches for run in _rows(patch, "-+ ", size)}
+
+
+def _rows(diff: str, kinds: str, size: int) -> Iterator[tuple[str, ...]]:
+    """Words and signs in a row on a diff's lines of these kinds."""
+    for row in (_TOKEN.findall(line[1:].lower()) for line in diff.split("\n") if line.startswith(tuple(kinds))):
+        yield from (tuple(row[at : at + size]) for at in range(len(row) - size + 1))
 
 
 def _text(comment: Comment) -> str:
@@ -66,7 +108,7 @@ def _text(comment: Comment) -> str:
 def _code(fix: Comment, change: Change) -> tuple[Runs, Runs]:
     """The code that was there, on the lines of a change or before its fix, and the code that the fix put in."""
     told = " ".join(f"+{change.title} {change.description}".split())
-    return _read_code((told, *(file.patch or "" for file in change.files)), _diff(fix))
+    return _read_code((told, *_patches(change), _planted(fix)), _diff(fix))
 
 
 @lru_cache(maxsize=32)
@@ -84,9 +126,9 @@ def _runs(diff: str, kinds: str) -> Iterator[tuple[str, ...]]:
         yield from (tuple(words[at : at + size]) for at in range(len(words) - size + 1))
 
 
-def _found(text: str, code: Runs) -> Iterator[re.Match[str]]:
+def _found(text: str, code: Runs, form: re.Pattern[str] = _WORD) -> Iterator[re.Match[str]]:
     """The words of a text that stand in a row as in such code."""
-    words = list(_WORD.finditer(text))
+    words = list(form.finditer(text))
     rows = (words[at : at + size] for size in range(2, QUOTE + 1) for at in range(len(words) - size + 1))
     return (word for row in rows if tuple(word[0].lower() for word in row) in code for word in row)
 
@@ -125,10 +167,12 @@ def message(reference: Comment) -> str:
 
 
 def with_fix(reference: Comment) -> str:
-    """Its text for a model; for the message of a fix with what the fix changed."""
+    """Its text for a model; with what mends it, where that is known."""
+    diff = _diff(reference)
+    if reference.origin is Origin.INJECTED and diff:
+        return f"{reference.body}\n\nThis would mend it:\n{diff[:LONGEST_DIFF]}"
     if reference.origin is not Origin.FIX:
         return reference.body
-    diff = _diff(reference)
     told = f"A later fix of this change says:\n{message(reference)}"
     return f"{told}\n\nIt changed:\n{diff[:LONGEST_DIFF]}" if diff else told
 

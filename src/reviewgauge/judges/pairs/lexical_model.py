@@ -183,7 +183,7 @@ def read_features(comment: str, reference: str) -> Sequence[float]:
     return features(profile(comment), profile(reference))
 
 
-def _most(comment: str, reference: str | FixText) -> float:
+def most_by_words(comment: str, reference: str | FixText) -> float:
     """The most that a comment gets by the words that it shares with a reference, whatever it fits besides."""
     if isinstance(reference, str):
         return 1.0
@@ -248,7 +248,7 @@ class LexicalModel:
         against = rivals(pairs, groups)
         return [
             [
-                min(sigmoid(intercept + own * logit_of(p) + rival * r), _most(one, other))
+                min(sigmoid(intercept + own * logit_of(p) + rival * r), most_by_words(one, other))
                 for p, r, one, other in zip(row, others, said, references, strict=True)
             ]
             for row, others, said in zip(pairs, against, comments, strict=True)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from reviewgauge.core.records import ChangedFile, Comment, Origin, Span
+from reviewgauge.core.records import ChangedFile, Comment, Span
 from reviewgauge.core.results import Pair
+from reviewgauge.judges.pairs.fixes import MENDED
 from reviewgauge.judges.pairs.lexical_model import sigmoid
 from reviewgauge.repo.diff.diffs import count_changed
 
@@ -59,7 +60,7 @@ class ChangedLines:
             return None
         words = probability / (1 - probability)
         if comment.span is None or reference.span is None:
-            return _at(words, WITHOUT_PLACE, base_rate) if reference.origin is Origin.FIX else None
+            return _at(words, WITHOUT_PLACE, base_rate) if reference.origin in MENDED else None
         if place.located is None:
             return None
         random = self._random(comment.span, reference.span)
