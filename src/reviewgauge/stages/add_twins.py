@@ -15,7 +15,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import ARM, Arm
-from reviewgauge.stages.injection.arms import HOST, twin
+from reviewgauge.stages.injection.arms import HOST, SOUND_HEAD, twin
 from reviewgauge.stages.injection.likeness import likeness_section
 from reviewgauge.stages.injection.traces import traces_section
 from reviewgauge.stages.sampling.draws import draw_key
@@ -56,7 +56,8 @@ class AddTwins(Stage):
         context.report(_section(made))
         context.report(traces_section(made))
         context.report(likeness_section(made, hosts.values()))
-        kept_facts = ({name: fact for name, fact in one.case.facts.items() if name != HOST} for one in made)
+        told = (HOST, SOUND_HEAD)
+        kept_facts = ({name: fact for name, fact in one.case.facts.items() if name not in told} for one in made)
         made = [one.with_case(facts=facts) for one, facts in zip(made, kept_facts, strict=True)]
         yield from sorted(made, key=lambda one: (draw_key(self.seed, "order", one.id), one.id))
 

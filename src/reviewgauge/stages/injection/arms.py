@@ -33,7 +33,7 @@ from reviewgauge.repo.paths import encode_path
 from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.stages.sampling.draws import change_facts, draw_key
 
-HOST = "host"  # a fact, until the twins are made: the change behind a case
+HOST, SOUND_HEAD = "host", "sound_head"  # facts, until the twins are made: the change behind a case, and its commit
 SOUND = "sound"  # in `Comment.extra`: the first and last line of the place in the twin
 _REFS = "refs/reviewgauge/injected"
 _BY = "reviewgauge <reviewgauge@localhost>"
@@ -110,10 +110,10 @@ def safe_twin(host: Candidate, defect: Candidate, code: bytes, lines: tuple[int,
 def twin(host: Candidate, defects: Sequence[Candidate], seed: int) -> Candidate:
     """The host as it is; what its defects' comments say is wrong there."""
     comments = [one for defect in defects for one in defect.case.references]
-    return _arm(host, {}, Arm.TWIN, "", seed).with_case(rejected=tuple(_at(one, _sound_span(one)) for one in comments))
+    return _arm(host, {}, Arm.TWIN, "", seed).with_case(rejected=tuple(_at(one, sound_span(one)) for one in comments))
 
 
-def _sound_span(comment: Comment) -> Span | None:
+def sound_span(comment: Comment) -> Span | None:
     """Where the place of a defect is in the twin."""
     match comment.span, comment.extra[SOUND]:
         case Span() as span, [int(first), int(last)]:
@@ -135,7 +135,12 @@ def _arm(host: Candidate, contents: Mapping[str, bytes], arm: Arm, key: str, see
     files = repository.changed_files(base, head, LARGEST_FILE) if contents else case.change.files
     change = case.change.model_copy(update={"head": head, "files": files})
     facts: dict[str, Fact] = {**case.facts, **change_facts(change)}
-    facts |= {ARM: arm.value, PAIR: f"{draw_key(seed, host.id):016x}", HOST: case.id}
+    facts |= {
+        ARM: arm.value,
+        PAIR: f"{draw_key(seed, host.id):016x}",
+        HOST: case.id,
+        SOUND_HEAD: case.change.head or "",
+    }
     return host.with_case(id=f"{case.change.repo}/{name[:12]}", change=change, facts=facts, references=(), verdict=None)
 
 
