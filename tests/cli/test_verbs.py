@@ -265,11 +265,17 @@ def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewe
     assert duels["parrot"]["p_holm"] is None  # a baseline
     assert duels["parrot"]["p"] < 0.05 < duels["parrot"]["low"]
     assert Path(result["report"]["path"]).stat().st_size == result["report"]["bytes"]
-    table, end = said.split("\n\n")
+    table, answered, twins, end = said.split("\n\n")
     assert len(table.splitlines()) == 6
-    answer, warning, path, following = end.splitlines()
+    answer, warning = answered.splitlines()
     assert answer.startswith("blind-reader leads analyser by ") and answer.endswith(".")
     assert warning.startswith("! a label is a later fix")
+    heading, columns, *_ = twins.splitlines()
+    assert "--recipe injected" in heading and columns.split()[1:3] == ["d", "prime"]
+    assert {row["system"] for row in result["twins"]["leaderboards"][0]["systems"]} == {"analyser", "parrot", "silent"}
+    noise = [row["estimates"][0] for row in result["twins"]["leaderboards"][0]["systems"][1:]]
+    assert all(one["low"] <= 0 <= one["high"] for one in noise), "who repeats himself tells nothing apart"
+    *_, path, following = end.splitlines()
     assert (path, following.partition(" build ")[2]) == ("report: runs/demo/report.html", "YOUR-REPOSITORY -o bench")
     clone = tmp_path / "demo" / "wayside"
     run_git(clone, "update-ref", "refs/heads/maintained", "HEAD~1")

@@ -18,10 +18,13 @@ from reviewgauge.datasets.sample import MAINTAINED, Sample
 from reviewgauge.repo.git.repository import Repository
 
 REPOSITORY, BENCH, RUN, REPORT = "wayside", "bench", "run", "report.html"
-REVIEWERS = ("recorded", "analyser", "parrot", "silent")
+TWINS, TWINS_RUN = "twins", "twins-run"
+LIVE = ("analyser", "parrot", "silent")  # those that can review what nobody has seen before
+REVIEWERS = ("recorded", *LIVE)
 SLICES = ("language", "year")
 # A change a month, so a fix may take a year and a half; the code was still young, which speaks against its labels.
 RECORDED = 17  # of the cases, the oldest: the recorded reviewer saw the changes up to there
+INJECTED = {"branch": MAINTAINED, "newest": "40", "name": "example/wayside"}
 SETTINGS = {"branch": MAINTAINED, "clean_days": "540", "certainty": "0", "name": "example/wayside"}
 
 
@@ -33,13 +36,15 @@ class DemoResult(Record):
     review: ReviewResult
     score: ScoreResult
     report: ReportResult
+    twins: ScoreResult
 
 
 def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> DemoResult:
     """Make a benchmark from the history of the sample's repository, and let reviewers review it.
 
     The cases are those changes that the recorded review is of. The static analysers that came with ReviewGauge, noise
-    and silence review them too. Then score and report. No network; a second call goes on where the first one stopped.
+    and silence review them too. Then score and report. `twins`: the same history's newest changes with defects put in,
+    beside the same changes without. No network; a second call goes on where the first one stopped.
     """
     folder = Path(out)
     check_unnamed(folder)
@@ -52,7 +57,11 @@ def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> Dem
     reviewed = review(str(bench), *REVIEWERS, run=run, progress=progress)
     scored = score(run, "hits", slices=SLICES, progress=progress)
     written = report(run, out=folder / REPORT, slices=SLICES, title="Code review on the history of a sample repository")
-    return DemoResult(build=built, review=reviewed, score=scored, report=written)
+    twins = folder / TWINS_RUN
+    build(folder / REPOSITORY, out=folder / TWINS, recipe="injected", settings=INJECTED, progress=progress)
+    review(str(folder / TWINS), *LIVE, run=twins, progress=progress)
+    told = score(twins, "twins", progress=progress)
+    return DemoResult(build=built, review=reviewed, score=scored, report=written, twins=told)
 
 
 def _check_out(folder: Path) -> None:

@@ -34,6 +34,10 @@ def _shown(result: DemoResult) -> list[object]:
     return [
         document_view(leaderboard_document(board, comparisons, explain=None)),
         "! a label is a later fix: a true remark on code that was never fixed counts as false",
+        "",
+        "The newest changes with a defect put in, and without (build --recipe injected):",
+        document_view(leaderboard_document(result.twins.leaderboards[0], None, explain=None)),
+        "! d′ is 0 for whoever says the same with the defect and without it",
         f"report: {result.report.path}",
         f"next: {program} build YOUR-REPOSITORY -o bench",
     ]
