@@ -26,7 +26,7 @@ from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.repo.syntax.tree import SyntaxTree, parse
-from reviewgauge.stages.injection.arms import Defect, product_files, repository_of, safe_twin, with_defect
+from reviewgauge.stages.injection.arms import HOST, Defect, product_files, repository_of, safe_twin, with_defect
 from reviewgauge.stages.sampling.draws import draw_key
 
 MADE = "planted"
@@ -47,7 +47,7 @@ class PlantDefects(Stage):
     """`per_change` defects for each change that can hold one, and a `safe` share of harmless edits at their places.
 
     `operators`: the ones to draw from; none named: all. Each change takes the operator that was drawn least so far, so
-    that rare faults are there, too.
+    that rare faults are there, too. One that an earlier stage put a defect into takes none here, unless `beside`.
     """
 
     needs_build: ClassVar[bool] = True
@@ -55,6 +55,7 @@ class PlantDefects(Stage):
     operators: tuple[PluginSpec, ...] = ()
     per_change: int = 1
     safe: float = 0.25
+    beside: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,10 +72,11 @@ class PlantDefects(Stage):
         skipped: Counter[str] = Counter()
         operators = [load(Operator, spec) for spec in self.operators or names(Operator.kind)]
         hosts = sorted(items, key=lambda item: draw_key(self.seed, item.id))
+        taken = {host.case.facts[HOST] for host in hosts if ARM in host.case.facts and not self.beside}
         for done, host in enumerate(hosts):
             context.progress("planting defects", done, len(hosts))
             yield host
-            if ARM not in host.case.facts:
+            if ARM not in host.case.facts and host.id not in taken:
                 yield from self._planted(host, operators, drawn, skipped)
         context.report(_section(drawn, skipped))
 

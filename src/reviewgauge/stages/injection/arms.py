@@ -45,7 +45,7 @@ class Defect:
     """A defect that was put into one file: what a reviewer would write, and where it stands with it and without it.
 
     `defective` and `sound` are the file's contents, `lines` and `sound_lines` the first and last line of the place in
-    each. `made` is planted, reintroduced or proposed.
+    each. `made` is planted, reintroduced or proposed. `fix` is the commit of the fix that it takes back.
     """
 
     path: str
@@ -60,6 +60,7 @@ class Defect:
     severity: Severity | None = None
     needs: RequiredContext | None = None
     explanation: str = ""
+    fix: str = ""
 
 
 def repository_of(case: Case) -> Repository:
@@ -93,7 +94,9 @@ def with_defect(host: Candidate, defect: Defect, key: str, seed: int) -> Candida
         severity=defect.severity,
         needs=defect.needs,
         origin=Origin.INJECTED,
-        resolution=Resolution(snippet=snippet or None, diff=diff, explanation=defect.explanation or None),
+        resolution=Resolution(
+            commit=defect.fix or None, snippet=snippet or None, diff=diff, explanation=defect.explanation or None
+        ),
         extra={"operator": defect.operator, "made": defect.made, SOUND: list(defect.sound_lines)},
     )
     return made.with_case(references=(reference,), verdict=False)
