@@ -33,8 +33,10 @@ def leaves_unused(code: Code, start: int, end: int) -> bool:
     function = code.around(inside[0], "function") if inside else None
     for word in {one.text for one in inside}:
         everywhere = [one for one in mentions(root, word) if not start <= one.start < end]
-        if code.tree.grammar == "go" and not everywhere and _is_package(code, word):
-            return True
+        if code.tree.grammar == "go" and _is_package(code, word):
+            if not everywhere:
+                return True
+            continue
         if function is None:
             continue
         near = [one for one in everywhere if function.start <= one.start < function.end]

@@ -1,0 +1,120 @@
+"""Break what a caller in another file relies on: the order of parameters, a default, what comes back.
+
+Source: ours; "interface" defects of ODC (Chillarege et al., TSE 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from typing_extensions import override
+
+from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.operators.code.blocks import are_added
+from reviewgauge.operators.code.callers import Caller, callers, definitions
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
+from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.signatures import Parameter, parameters
+from reviewgauge.repo.syntax.tree import Node
+
+_TURNED = {"True": "False", "False": "True", "true": "false", "false": "true"}
+_NOTHING = {"python": "None", "javascript": "null", "java": "null"}
+_EMPTY = {
+    "python": frozenset({"[]", "{}", "()", '""', "''", "set()"}),
+    "javascript": frozenset({"[]", "{}", "''", '""'}),
+    "java": frozenset({'""', "Collections.emptyList()", "Collections.emptyMap()", "List.of()", "new ArrayList<>()"}),
+}
+_SHORTEST = 4  # a name that says which function is meant
+
+
+@dataclass(frozen=True)
+class ContractBroken(Operator):
+    """A function changes what it takes or gives, and a caller in another file does not know."""
+
+    severity: ClassVar[Severity] = Severity.HIGH
+    needs: ClassVar[RequiredContext] = RequiredContext.REPO
+
+    @override
+    def plants(self, code: Code) -> Iterator[Plant]:
+        for function in code.nodes("function"):
+            name = function.get("name")
+            if name is None or len(name.text) < _SHORTEST or name.text.startswith("__"):
+                continue
+            taken = [one for one in parameters(function) if are_added(code, one.node.start, one.node.end)]
+            returns = list(_empty_returns(code, function))
+            swaps = [pair for pair in pairwise(taken) if _alike(*pair)]
+            turned = [one for one in taken if one.default is not None and one.default.text in _TURNED]
+            if not (swaps or turned or returns) or definitions(code, name.text) != 1:
+                continue
+            known = callers(code, name.text)
+            place = {one.name.text: at for at, one in enumerate(parameters(function))}
+            for first, second in swaps:
+                yield from _exchanged(name.text, first, second, place[first.name.text], known)
+            for one in turned:
+                yield from _default(name.text, one, place[one.name.text], known)
+            for value in returns:
+                yield from _nothing(code, name.text, value, known)
+
+
+def _alike(first: Parameter, second: Parameter) -> bool:
+    return first.type == second.type and first.default is None is second.default
+
+
+def _exchanged(name: str, first: Parameter, second: Parameter, place: int, known: list[Caller]) -> Iterator[Plant]:
+    given = [one for one in known if len(one.positional) > place + 1]
+    caller = next((one for one in given if one.positional[place].text != one.positional[place + 1].text), None)
+    if caller is not None:
+        a, b = first.name, second.name
+        passed = ", ".join(one.text for one in caller.positional[place : place + 2])
+        yield Plant(
+            (Edit(a.start, a.end, b.text), Edit(b.start, b.end, a.text)),
+            f"`{name}` takes `{b.text}` before `{a.text}`, but {caller.told} passes {quoted(passed)} by position, "
+            "so each value arrives as the other parameter there.",
+        )
+
+
+def _default(name: str, one: Parameter, place: int, known: list[Caller]) -> Iterator[Plant]:
+    word = one.name.text
+    left_out = (by for by in known if by.whole and len(by.positional) <= place and word not in by.named)
+    caller = next(left_out, None)
+    if caller is not None and one.default is not None:
+        new = _TURNED[one.default.text]
+        yield Plant(
+            (Edit(one.default.start, one.default.end, new),),
+            f"`{word}` of `{name}` is `{new}` by default, but {caller.told} leaves it out in "
+            f"{quoted(caller.call)} and relies on the opposite, so its behaviour changes.",
+        )
+
+
+def _empty_returns(code: Code, function: Node) -> Iterator[Node]:
+    empty = _EMPTY.get(code.tree.grammar, frozenset())
+    for node in function.walk() if empty else ():
+        value = node.parts[0] if code.is_a(node, "return") and node.parts else None
+        if value is None or value.text not in empty or code.around(node, "function") is not function:
+            continue
+        if are_added(code, value.start, value.end):
+            yield value
+
+
+def _nothing(code: Code, name: str, value: Node, known: list[Caller]) -> Iterator[Plant]:
+    caller = next((one for one in known if _used_at_once(one.call)), None)
+    if caller is not None and caller.call.parent is not None:
+        new = _NOTHING[code.tree.grammar]
+        use = caller.call.parent.text.split("\n", maxsplit=1)[0].rstrip(" {:")
+        yield Plant(
+            (Edit(value.start, value.end, new),),
+            f"`{name}` returns `{new}` here, but {caller.told} uses what it returns without a check in {quoted(use)}, "
+            "which fails then.",
+        )
+
+
+def _used_at_once(call: Node) -> bool:
+    """Whether what a call gives is looped over, or asked for a member or an item."""
+    around = call.parent
+    if around is None:
+        return False
+    looped = around.kind in ("for_statement", "for_in_statement", "for_in_clause", "enhanced_for_statement")
+    return (looped and call.field in ("right", "value")) or (call.field in ("object", "value") and "." in around.text)

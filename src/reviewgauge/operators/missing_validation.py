@@ -1,0 +1,61 @@
+"""Let in what a function cannot deal with: no check of a parameter at its start.
+
+Source: ours; "missing check of a parameter" of ODC's class checking (Chillarege et al., TSE 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typing_extensions import override
+
+from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.operators.code.blocks import are_added
+from reviewgauge.operators.code.guards import guard, in_front
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
+from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.signatures import name_of
+from reviewgauge.operators.code.words import says
+from reviewgauge.repo.syntax.tree import Node
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True)
+class MissingValidation(Operator):
+    """A function does not turn away a value that is out of range, empty or of the wrong kind."""
+
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    needs: ClassVar[RequiredContext] = RequiredContext.FILE
+
+    @override
+    def plants(self, code: Code) -> Iterator[Plant]:
+        for node in code.nodes("if"):
+            taken = in_front(code, node)
+            found = guard(code, node) if taken else None
+            if found is None:
+                continue
+            text = found.condition.text
+            word = next((one for one in found.words if one in taken), "")
+            typed = code.tree.grammar in ("typescript", "tsx") and says("guard", "types", text)  # it narrows a type
+            if not word or typed or says("guard", "null", text) or says("path", "checked", text):
+                continue
+            use = found.use.text.split("\n", maxsplit=1)[0].rstrip(" {:;")
+            function = name_of(code.around(node, "function"))
+            body = (
+                f"`{word}` is not validated{f' in `{function}`' if function else ''}: a value for which "
+                f"{quoted(text)} holds is accepted and goes on into {quoted(use)}, "
+                "where it fails later or gives a wrong result without a clear error."
+            )
+            yield Plant((found.gone,), body, _other_way(code, found.condition))
+
+
+def _other_way(code: Code, condition: Node) -> tuple[Edit, ...]:
+    """The same check with its sides exchanged, where it compares two things by order."""
+    sign = next((one for one in condition.children if one.text in _MIRRORED), None)
+    if sign is None or len(condition.parts) != 2 or not are_added(code, condition.start, condition.end):
+        return ()
+    left, right = condition.parts
+    return (Edit(condition.start, condition.end, f"{right.text} {_MIRRORED[sign.text]} {left.text}"),)

@@ -1,0 +1,172 @@
+"""Build a query or a command from text: SQL and shell injection.
+
+Source: ours; CWE-89 and CWE-78.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typing_extensions import override
+
+from reviewgauge.core.records import Severity
+from reviewgauge.operators.code.blocks import are_added
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
+from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.words import says
+from reviewgauge.repo.syntax.tree import Node
+
+_HOLE = re.compile(r"\?|%s|\$\d+")
+_NAME = re.compile(r"[\w.]+(?:\[\w+\])?")
+_LISTS = frozenset({"list", "tuple", "array"})
+
+
+@dataclass(frozen=True)
+class QueryFromString(Operator):
+    """Values that come from elsewhere are put into the text of a query or of a shell command."""
+
+    category: ClassVar[str] = "security"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    languages: ClassVar[Sequence[str]] = ("python", "javascript", "typescript", "java", "go")
+
+    @override
+    def plants(self, code: Code) -> Iterator[Plant]:
+        for node in (*code.nodes("call"), *code.nodes("new")):
+            held = node.get("arguments")
+            if held is None or len(held.parts) == 0 or not are_added(code, held.start, held.end):
+                continue
+            name = callee(node)
+            if says("query", "call", name):
+                yield from _query(code, node, held)
+            if code.tree.grammar == "python" and says("query", "command", name):
+                yield from _command(code, held)
+            elif "script" in code.tree.grammar or code.tree.grammar == "tsx":
+                yield from _spawned(code, name, held)
+            elif name in ("exec.Command", "new ProcessBuilder"):
+                yield from _program(code, held)
+
+
+def _query(code: Code, node: Node, held: Node) -> Iterator[Plant]:
+    """A query with holes, and the values for them as arguments of their own."""
+    at = next((place for place, one in enumerate(held.parts) if code.is_a(one, "string")), None)
+    if at is None or at > 1 or at + 1 >= len(held.parts):
+        return
+    query, rest = held.parts[at], held.parts[at + 1 :]
+    given = rest[0].parts if rest[0].kind in _LISTS else rest
+    if code.tree.grammar != "go" and (rest[0].kind not in _LISTS or len(rest) > 1):
+        return
+    text, values = query.text, [one.text for one in given]
+    if not says("query", "sql", text) or len(_HOLE.findall(text)) != len(values) or code.tree.grammar == "java":
+        return
+    if not values or not all(_NAME.fullmatch(one) for one in values):
+        return
+    made = _text(code, text, values)
+    if made:
+        body = (
+            f"SQL injection: {quoted(', '.join(dict.fromkeys(values)))} becomes part of the text of the query "
+            f"{quoted(made)}, so who controls it can change what `{callee(node)}` runs."
+        )
+
+        safe = (Edit(rest[0].start, rest[0].end, f"[{', '.join(values)}]"),) if rest[0].kind == "tuple" else ()
+        yield Plant((Edit(query.start, rest[-1].end, made),), body, safe)
+
+
+def _text(code: Code, text: str, values: Sequence[str]) -> str:
+    """The text of a query with the values in it; empty where it cannot be written so."""
+    start, inside, end = _parts(text)
+    if not start or "'?" in inside or "'%s" in inside:
+        return ""
+    if code.tree.grammar == "go":
+        if not re.search(r'"fmt"', code.tree.source.decode()) or "%" in inside:
+            return ""
+        return f"fmt.Sprintf({start}{_HOLE.sub(chr(39) + '%v' + chr(39), inside)}{end}, {', '.join(values)})"
+    left = iter(values)
+    filled = _HOLE.sub(lambda _: f"'{'' if code.tree.grammar == 'python' else '$'}{{{next(left)}}}'", inside)
+    if code.tree.grammar == "python":
+        if start.lower() not in ('"', '"""') or "{" in inside:
+            return ""
+        return f"f{start}{filled}{end}"
+    if "`" in inside or "${" in inside:
+        return ""
+    return f"`{filled}`"
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """A literal's opening, what it holds, and its end."""
+    found = re.fullmatch(r'("""|"|\'|`)(.*)\1', text, re.DOTALL)
+    return (found[1], found[2], found[1]) if found else ("", "", "")
+
+
+def _command(code: Code, held: Node) -> Iterator[Plant]:
+    """A list of arguments for a program, in Python."""
+    first = held.parts[0]
+    if first.kind != "list" or any(one.text.startswith("shell=") for one in held.parts):
+        return
+    words = _words(code, first.parts, "{", "}")
+    if words and "'" not in words and '"' not in words:
+        yield Plant(
+            (Edit(first.start, first.end, f'f"{words}", shell=True'),),
+            _told(code, first.parts, f'f"{words}"'),
+            (Edit(first.end, first.end, ", shell=False"),),
+        )
+
+
+def _spawned(code: Code, name: str, held: Node) -> Iterator[Plant]:
+    """A program of Node.js that is started with a list of arguments."""
+    if not says("query", "spawned", name) or len(held.parts) not in (2, 3) or "shell" in held.text:
+        return
+    if "child_process" not in code.tree.source.decode() or "exec" in name.rsplit(".", 1)[-1]:
+        return
+    listed = held.parts[1]
+    values = listed.parts if listed.kind == "array" else [listed]
+    options = held.parts[2] if len(held.parts) == 3 else None
+    if all(code.is_a(one, "string") and "${" not in one.text for one in values):
+        return
+    if options is None:
+        edits = [Edit(listed.end, listed.end, f", {{ shell: {word} }}") for word in ("true", "false")]
+    elif options.kind == "object" and options.parts and "\n" not in options.text:
+        end = options.parts[-1].end
+        edits = [Edit(end, end, f", shell: {word}") for word in ("true", "false")]
+    else:
+        return
+    yield Plant((edits[0],), _told(code, values, f"{name}(..., {{ shell: true }})"), (edits[1],))
+
+
+def _program(code: Code, held: Node) -> Iterator[Plant]:
+    """A program of Go or Java that is started with arguments of its own."""
+    if not all(_NAME.fullmatch(one.text) or code.is_a(one, "string") for one in held.parts) or "..." in held.text:
+        return
+    fixed = [one for one in held.parts if code.is_a(one, "string")]
+    free = [one for one in held.parts if one not in fixed]
+    if len(free) != 1 or held.parts[-1] is not free[0] or len(fixed) < 1 or any("`" in one.text for one in fixed):
+        return
+    words = " ".join(_parts(one.text)[1] for one in fixed)
+    made = f'"sh", "-c", "{words} " + {free[0].text}'
+    if words.split(" ")[0] not in ("sh", "bash", "cmd"):
+        yield Plant((Edit(held.parts[0].start, held.parts[-1].end, made),), _told(code, free, made))
+
+
+def _words(code: Code, parts: Sequence[Node], start: str, end: str) -> str:
+    """A list of arguments as one line for a shell; empty where it is fixed or cannot be written so."""
+    words: list[str] = []
+    for one in parts:
+        literal = _parts(one.text)
+        if code.is_a(one, "string") and literal[0] and not re.search(r"[\s{}\\$*;&|<>()'\"]", literal[1]):
+            words.append(literal[1])
+        elif _NAME.fullmatch(one.text) and not code.is_a(one, "number"):
+            words.append(start + one.text + end)
+        else:
+            return ""
+    fixed = all(code.is_a(one, "string") for one in parts)
+    return "" if fixed or words[0].startswith(start) else " ".join(words)
+
+
+def _told(code: Code, parts: Sequence[Node], made: str) -> str:
+    free = [one.text for one in parts if not code.is_a(one, "string")]
+    return (
+        f"Command injection: {quoted(free[0]) if free else 'what is passed'} reaches a shell unquoted "
+        f"in {quoted(made)}, so spaces, `;` or `$()` in it break the command or run another."
+    )
