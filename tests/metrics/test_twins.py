@@ -12,16 +12,10 @@ import twin_pairs
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Comment, Review, Span, Task
-from reviewgauge.metrics.twins import Twins, planted
-from twin_pairs import BODY, path_of, say
+from reviewgauge.metrics.twins import Twins
+from twin_pairs import BODY, path_of, say, told
 
 Says = Callable[[Case], Sequence[Comment]]
-
-
-def told(case: Case, arms: Sequence[str]) -> list[Comment]:
-    """The words of the findings on the arms named."""
-    known = [one for place in planted(case) for one in place] if case.facts["arm"] in arms else []
-    return [say(one.span.start or 0, one.body, path_of(case)) for one in known if one.span]
 
 
 READERS: dict[str, Says] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 
+from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import (
     Anchoring,
     Case,
@@ -18,6 +19,10 @@ from reviewgauge.core.records import (
     Severity,
     Span,
 )
+from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.specs import signature
+from reviewgauge.engine.run.scored_run import ScoredRun
+from reviewgauge.metrics.twins import Twins, planted
 
 SOUND = {4: "    if count < len(items):", 8: "        for row in rows:"}
 DEFECT = {4: "    if count <= len(items):", 8: "        for row in items:"}
@@ -69,6 +74,13 @@ def say(at: int, body: str, host: str, name: str = "s") -> Comment:
     return Comment(id=f"{name}{at}", body=body, span=span, anchoring=Anchoring.AS_GIVEN)
 
 
+def told(case: Case, arms: Sequence[str], at: Sequence[int] = (4, 8)) -> list[Comment]:
+    """The words of the findings at these lines, on the arms named."""
+    known = [one for place in planted(case) for one in place] if case.facts["arm"] in arms else []
+    lines = [(one, one.span.start) for one in known if one.span and one.span.start in at]
+    return [say(line, one.body, path_of(case)) for one, line in lines if line]
+
+
 def path_of(case: Case) -> str:
     return case.change.files[0].path
 
@@ -102,3 +114,25 @@ def _case(host: int, arm: str, at: int, lines: dict[int, str]) -> Case:
     if arm == "defect":
         return Case(id=name, change=change, references=told, verdict=False, facts=facts)
     return Case(id=name, change=change, rejected=told, facts=facts)
+
+
+def scored_run(cases: Sequence[Case], systems: dict[str, Callable[[Case], Sequence[Comment]]]) -> ScoredRun:
+    """The reviews of these systems, measured with `twins`."""
+    metric, outcomes, scores = Twins(), [], []
+    for system, says in systems.items():
+        for case, review in zip(cases, reviews(cases, system, says), strict=True):
+            found = metric.parts(case, review)
+            assert isinstance(found, Measured), found
+            outcomes.append(Outcome(case=case.id, system=system, review=review))
+            scores.append(
+                Score(
+                    case=case.id,
+                    system=system,
+                    metric=signature(metric),
+                    benchmark="b" * 64,
+                    parts=found.parts,
+                    facets=found.facets,
+                    matching=found.matching,
+                )
+            )
+    return ScoredRun(metric, list(cases), scores, dataset="twins", benchmark="b" * 64, outcomes=outcomes)

@@ -256,6 +256,7 @@ def comparison_table(table: ComparisonTable) -> Table:
         f"! {table.estimate_note}" if table.estimate_note else "",
         *(f"! {warning}" for warning in table.warnings),
         *_bounded(table),
+        *dict.fromkeys(_told_apart(c) for c in table.comparisons),
     ]
     return Table(
         name="comparison",
@@ -281,6 +282,16 @@ def _compared(c: Comparison, moved: bool) -> tuple[Value, ...]:
         *([Value(low=c.worst, high=c.best, unit=c.unit)] if moved and c.worst is not None else [Value()] * moved),
         Value(value=float(c.n), unit="count"),
     )
+
+
+def _told_apart(c: Comparison) -> str:
+    """McNemar's test in words; empty where there is none."""
+    m = c.mcnemar
+    if m is None:
+        return ""
+    test = f"{m.only_first} by {c.first} alone, {m.only_second} by {c.second} alone"
+    exact = f", exact {figures.p_clause(m.p)}" if m.p is not None else ""
+    return f"McNemar: of {m.pairs} defects, {test}, are told from their twin{exact}"
 
 
 def _bounded(table: ComparisonTable) -> Iterable[str]:

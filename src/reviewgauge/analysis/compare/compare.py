@@ -12,6 +12,7 @@ import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, headline_order, number, order_ends
+from reviewgauge.analysis.compare.told_apart import mcnemar, told_apart
 from reviewgauge.analysis.stats.arrays import Flags, Numbers, no_measure
 from reviewgauge.analysis.stats.bootstrap import (
     ENOUGH_REPOSITORIES,
@@ -62,13 +63,15 @@ def compare(
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     found: list[Comparison] = []
     warnings = scheme.warnings(expanded=True)
+    apart = told_apart(run)
     resamplers: dict[int, Resampler] = {}  # kept: most pairs have the same clusters, and so the same draws
     for first, second in chosen:
         pair = _Compared(run, panel, panel.row(first), panel.row(second), scheme)
         size = pair.clusters.count
         resampler = resamplers.setdefault(size, Resampler(size, resamples, seed))
         comparisons, notes = pair.compare(wanted, resampler)
-        found += comparisons
+        tested = mcnemar(apart, first, second)
+        found += [one.model_copy(update={"mcnemar": tested}) for one in comparisons] if tested else comparisons
         warnings += notes
     outside = [bool(baselines & {comparison.first, comparison.second}) for comparison in found]
     corrected = holm([None if out else comparison.p for comparison, out in zip(found, outside, strict=True)])

@@ -21,13 +21,13 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, measures_of, measures_of_totals
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import PAIR, Case
 
 ENOUGH_REPOSITORIES = 20
 FEW_CLUSTERS = 20
 LEVEL = 0.95  # of every interval
 UNDEFINED_LIMIT = 0.05
-REPOSITORY, PULL, CHANGE = "repository", "pull request", "change"  # what is resampled whole
+REPOSITORY, PULL, HOST, CHANGE = "repository", "pull request", "host", "change"  # what is resampled whole
 _CHUNK_CELLS = 1_000_000  # 8 MB of weights at a time
 _KEPT_CELLS = 16_000_000
 
@@ -71,9 +71,10 @@ class Clusters:
 
 
 def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
-    """Cluster the `used` cases by repository where there are at least 20, else by pull request.
+    """Cluster the `used` cases by repository where there are at least 20, else by pull request or host.
 
-    The fact `pull` names the pull request: several revisions or hunks of one are not independent cases.
+    The fact `pull` names the pull request: several revisions or hunks of one are not independent cases. The fact `pair`
+    names the host of injected defects and their twin.
     """
     repositories = sorted({case.change.repo for case, flag in zip(cases, used, strict=True) if flag})
     by_repository = len(repositories) >= ENOUGH_REPOSITORIES
@@ -81,13 +82,14 @@ def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
     labels = sorted({key for key, flag in zip(keys, used, strict=True) if flag})
     position = {label: at for at, label in enumerate(labels)}
     index = np.array([position[key] if flag else -1 for key, flag in zip(keys, used, strict=True)], dtype=np.int64)
-    by = REPOSITORY if by_repository else PULL if len(labels) < np.count_nonzero(used) else CHANGE
+    by = CHANGE if len(labels) == np.count_nonzero(used) else HOST if any(PAIR in c.facts for c in cases) else PULL
+    by = REPOSITORY if by_repository else by
     return Clusters(by, tuple(labels), index, len(repositories))
 
 
 def _whole(case: Case) -> str:
-    """The case's pull request, where the fact is set; else the case itself."""
-    pull = case.facts.get("pull")
+    """The case's host or pull request, where the fact is set; else the case itself."""
+    pull = case.facts.get(PAIR, case.facts.get("pull"))
     return case.id if pull is None else f"{case.change.repo}\x1f{pull}"
 
 

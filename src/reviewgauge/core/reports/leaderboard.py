@@ -117,13 +117,26 @@ class Leaderboard(Record):
     broken: Mapping[str, int] = Field(default_factory=dict)
 
 
+class McNemar(Record):
+    """Of `pairs` of an injected defect and its twin, how many only one of two systems told apart.
+
+    It tells them apart that finds the defect and says nothing on those lines of the twin. `p` is exact and two-sided,
+    None where no pair is told apart by one alone.
+    """
+
+    pairs: int
+    only_first: int
+    only_second: int
+    p: float | None
+
+
 class Comparison(Record):
     """Two systems on the cases that both were scored on: `difference` = first - second, in the measure's unit.
 
     `p` is two-sided, `p_holm` corrected over the comparisons made together; None for one with a baseline such as
     silence, which is outside of them. `detectable` is the smallest true difference that this benchmark would have found
     with 80% power at the 5% level. `worst` and `best` are the difference with failures counted against and for the
-    first system.
+    first system. `mcnemar`: on a benchmark of injected defects and twins.
     """
 
     measure: str
@@ -144,6 +157,7 @@ class Comparison(Record):
     worst: float | None = None
     best: float | None = None
     unit: str = "share"
+    mcnemar: McNemar | None = None
 
 
 class ComparisonTable(Record):
