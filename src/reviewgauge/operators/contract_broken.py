@@ -15,6 +15,7 @@ from typing_extensions import override
 from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.callers import Caller, callers, definitions
+from reviewgauge.operators.code.names import is_name
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
 from reviewgauge.operators.code.sentences import quoted
 from reviewgauge.operators.code.signatures import Parameter, parameters
@@ -43,7 +44,10 @@ class ContractBroken(Operator):
             name = function.get("name")
             if name is None or len(name.text) < _SHORTEST or name.text.startswith("__"):
                 continue
+            body = function.get("body")
+            used = {one.text for one in body.walk() if is_name(one)} if body is not None else set()
             taken = [one for one in parameters(function) if are_added(code, one.node.start, one.node.end)]
+            taken = [one for one in taken if one.name.text in used]
             returns = list(_empty_returns(code, function))
             swaps = [pair for pair in pairwise(taken) if _alike(*pair)]
             turned = [one for one in taken if one.default is not None and one.default.text in _TURNED]

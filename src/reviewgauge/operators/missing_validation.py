@@ -42,11 +42,10 @@ class MissingValidation(Operator):
             typed = code.tree.grammar in ("typescript", "tsx") and says("guard", "types", text)  # it narrows a type
             if not word or typed or says("guard", "null", text) or says("path", "checked", text):
                 continue
-            use = found.use.text.split("\n", maxsplit=1)[0].rstrip(" {:;")
             function = name_of(code.around(node, "function"))
             body = (
                 f"`{word}` is not validated{f' in `{function}`' if function else ''}: a value for which "
-                f"{quoted(text)} holds is accepted and goes on into {quoted(use)}, "
+                f"{quoted(text)} holds is accepted and goes on into {quoted(found.use)}, "
                 "where it fails later or gives a wrong result without a clear error."
             )
             yield Plant((found.gone,), body, _other_way(code, found.condition))

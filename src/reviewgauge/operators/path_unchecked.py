@@ -38,8 +38,7 @@ class PathUnchecked(Operator):
                 continue
             found = guard(code, node)
             if found and found.words:
-                use = found.use.text.split("\n", maxsplit=1)[0].rstrip(" {:;")
-                yield Plant((found.gone,), _told(code, node, found.words[0], use))
+                yield Plant((found.gone,), _told(code, node, found.words[0], found.use))
         for node in code.nodes("call"):
             yield from _raw(code, node)
 

@@ -79,7 +79,7 @@ def _stands_alone(code: Code, node: Node) -> bool:
 
 def _told_of_factor(whole: Node, node: Node, bare: str) -> str:
     target = whole.text[: max(0, len(whole.source[whole.start : node.start].decode("utf-8", "replace")))]
-    name = re.search(r"([\w.]+)(?:\s*:\s*\w+)?\s*[:=(]+\s*[\w.]*\(*$", target)
+    name = re.search(r"([\w.]+)['\"]?(?:\s*:\s*\w+)?\s*[:=]+\s*[\w.(]*$", target)
     where = f" where `{name[1]}` gets it" if name else ""
     return (
         f"Wrong unit: {quoted(bare)} is taken as it is{where}, with no conversion between seconds and milliseconds, "
@@ -90,7 +90,7 @@ def _told_of_factor(whole: Node, node: Node, bare: str) -> str:
 def _divided(code: Code, node: Node) -> Iterator[Plant]:
     """`//` of Python where only a whole number will do: an index, a range, hours and minutes."""
     sign = next((one for one in node.children if one.text == "//"), None)
-    if sign is None or len(node.parts) != 2 or not are_added(code, sign.start, sign.end):
+    if sign is None or len(node.parts) != 2 or not are_added(code, sign.start, sign.end) or _is_cut(code, node):
         return
     edit = Edit(sign.start, sign.end, "/")
     if node.parts[1].text in _PARTS or _is_whole(code, node):
@@ -99,6 +99,12 @@ def _divided(code: Code, node: Node) -> Iterator[Plant]:
             f"{quoted(_made(node, edit))} is a division that gives a float: it is not cut to a whole number, "
             "so what counts with it is off by a fraction or fails where an integer is needed.",
         )
+
+
+def _is_cut(code: Code, node: Node) -> bool:
+    """Whether what a node gives is made a whole number at once."""
+    call = node.parent.parent if node.parent is not None else None
+    return call is not None and code.is_a(call, "call") and callee(call) in ("int", "math.floor", "round")
 
 
 def _is_whole(code: Code, node: Node) -> bool:
@@ -169,8 +175,8 @@ def _rounded(code: Code, node: Node, held: Node) -> Iterator[Plant]:
         return
     if not re.search(_ROUNDED.get(code.tree.grammar, "."), inside[0].text) or '"' in node.text:
         return
-    if key == "int" and not re.search(r"[^/]/[^/]", inside[0].text):
-        return  # most often whole already
+    if (key == "int" and not re.search(r"[^/]/[^/]", inside[0].text)) or "000" in inside[0].text or _is_cut(code, node):
+        return  # most often whole already, or nobody would mind
     other, does = table("rounding")[key]
     start = node.start + len(name) - len(key)
     edit = Edit(start, start + len(key), other)

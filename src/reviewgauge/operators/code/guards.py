@@ -14,12 +14,12 @@ from reviewgauge.repo.syntax.tree import Node
 
 
 class Guard(NamedTuple):
-    """A guard. `gone` is the edit without it; `words` are what it looks at, `use` the statement that uses it next."""
+    """A guard. `gone` is the edit without it; `words` are what it looks at, `use` the line that uses it next."""
 
     condition: Node
     gone: Edit
     words: list[str]
-    use: Node
+    use: str
 
 
 def guard(code: Code, node: Node) -> Guard | None:
@@ -38,7 +38,8 @@ def guard(code: Code, node: Node) -> Guard | None:
         return None
     if code.tree.grammar != "rust" and leaves_unused(code, gone.start, gone.end):
         return None
-    return Guard(condition, gone, words, use)
+    line = use.text.split("\n", maxsplit=1)[0].rstrip(" {:;")
+    return Guard(condition, gone, words, line if len(line) >= _SAYS else "what follows")
 
 
 def _does_more(code: Code, node: Node) -> bool:
@@ -74,4 +75,5 @@ def _is_fixed(code: Code, node: Node) -> bool:
     return called or any(one.text == node.text for line in imported for one in line.walk() if not one.children)
 
 
+_SAYS = 8  # letters of a line; `try` says nothing
 _FRONT = 4  # statements before it
