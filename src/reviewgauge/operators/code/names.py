@@ -26,12 +26,12 @@ def is_name(node: Node) -> bool:
 _NAMES = ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern", "type_identifier")
 
 
-def leaves_unused(code: Code, start: int, end: int) -> bool:
-    """Whether something is declared or imported for these bytes only: a compiler or linter would complain."""
+def leaves_unused(code: Code, start: int, end: int, but: str = "") -> bool:
+    """Whether something, `but` one name, is declared or imported for these bytes only: compilers would complain."""
     root = code.tree.root
     inside = [one for one in root.walk() if start <= one.start and one.end <= end and is_name(one)]
     function = code.around(inside[0], "function") if inside else None
-    for word in {one.text for one in inside}:
+    for word in {one.text for one in inside} - {but}:
         everywhere = [one for one in mentions(root, word) if not start <= one.start < end]
         if code.tree.grammar == "go" and _is_package(code, word):
             if not everywhere:
