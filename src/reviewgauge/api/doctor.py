@@ -11,6 +11,7 @@ from reviewgauge.core.protocols import Dataset, Metric, Stage
 from reviewgauge.core.reports.doctor import DoctorReport
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
+from reviewgauge.engine.score import usual_metrics
 
 
 def doctor(
@@ -22,7 +23,8 @@ def doctor(
 ) -> DoctorReport:
     """Run the probes through a data set and metrics (`hits` when none is named), and lint the data.
 
-    `stages` narrow the cases first; their drops are among the notes. `models`: how metrics ask models.
+    Injected defects are examined with `twins` too. `stages` narrow the cases first; their drops are among the notes.
+    `models`: how metrics ask models.
     """
     return examine_with_cost(dataset, metrics, source, stages, models or ModelOptions())[0]
 
@@ -36,9 +38,9 @@ def examine_with_cost(
 ) -> tuple[DoctorReport, Spending, bool]:
     """(the report, what it cost, whether a fake model answered)."""
     found = find_dataset(dataset, source)
-    wanted = find_metrics(metrics)
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
+    wanted = find_metrics(metrics or (*usual_metrics(cases)[:-1], "hits"))
     fakes: set[bool] = set()
     with models.client() as client:
         client.record = lambda call: fakes.add(call.answer.fake)

@@ -137,7 +137,7 @@ def suggesting(case: Case) -> Review:
     for n, finding in enumerate(_first(case)):
         diff = (finding.resolution.diff if finding.resolution else None) or ""
         lines = [line[1:].strip() for line in diff.split("\n") if line[:1] == "+"]
-        if lines and finding.origin is Origin.FIX:
+        if lines and finding.origin in (Origin.FIX, Origin.INJECTED):
             comments.append(_place_comment(f"g{n}", f"This should rather be: {' '.join(lines)}", finding.span))
     return review_of(case, "suggesting", comments)
 

@@ -12,6 +12,8 @@ from typing import Literal
 from reviewgauge.analysis.doctor import probe_checks as checks
 from reviewgauge.analysis.doctor.limits import label_noise, size_of_labels, unsure
 from reviewgauge.analysis.doctor.trials import Trial
+from reviewgauge.analysis.doctor.twin_checks import examine_twins
+from reviewgauge.analysis.doctor.twin_lint import twin_flaws
 from reviewgauge.core.errors import NeedsCode, one_line
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Side, Span
@@ -20,6 +22,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.engine import probes
 from reviewgauge.engine.run.manifest import benchmark_hash
+from reviewgauge.metrics.twins import Twins
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.stages.sampling.balance import (
     MORE_TRAITS,
@@ -89,6 +92,8 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
     def trial(probe: Callable[[Case], Review]) -> Trial:
         return Trial(metric, [(case, probe(case)) for case in cases])
 
+    if isinstance(metric, Twins):
+        return examine_twins(metric, cases), ""
     oracle, silent, parrot = trial(probes.oracle), trial(probes.silent), trial(probes.parrot)
     if not oracle.answers and not oracle.failures:
         return [checks.untried("the probes", "to run", "the metric applies to none of these cases")], ""
@@ -203,6 +208,7 @@ def _other_phrasings(trial: Trial, shuffled: Trial) -> ProbeCheck:
 def lint(cases: Sequence[Case]) -> list[LintFinding]:
     """Findings in these cases, errors first. The documentation of doctor describes each rule."""
     found = [*_across(cases), *_sizes(cases)]
+    found += [_remark("error", flaw.rule, flaw.case, "", flaw.message) for flaw in twin_flaws(cases)]
     for case in cases:
         for comment in (*case.references, *case.neutral, *case.rejected):
             found += _texts(case, comment)
