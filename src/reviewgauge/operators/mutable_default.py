@@ -1,0 +1,144 @@
+"""Make a default once for all calls: `items=[]` for `items=None` and a new list in the body.
+
+Source: ours; "mutable default argument" (flake8-bugbear B006, pylint W0102) and RUF012 for class attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typing_extensions import override
+
+from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.operators.code.blocks import are_added, uses, without
+from reviewgauge.operators.code.conditions import If, ifs
+from reviewgauge.operators.code.names import mentions
+from reviewgauge.operators.code.nulls import null_test
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
+from reviewgauge.operators.code.sentences import inner, quoted, statements
+from reviewgauge.operators.code.signatures import Parameter, parameters
+from reviewgauge.repo.syntax.tree import Node
+
+_EMPTY = {"[]": "list", "{}": "dict", "set()": "set", "list()": "list", "dict()": "dict"}
+_FACTORY = re.compile(r"\(default_factory=(list|dict|set)\b[\s)]*$")
+_NEW = {"list": "[]", "dict": "{}", "set": "set()"}
+_CHANGES = ("append", "extend", "insert", "update", "setdefault", "pop", "remove", "clear", "add", "discard", "sort")
+
+
+@dataclass(frozen=True)
+class MutableDefault(Operator):
+    """All calls, or all instances, share one list, dictionary or set."""
+
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    needs: ClassVar[RequiredContext] = RequiredContext.DIFF
+    languages: ClassVar[Sequence[str]] = ("python",)
+
+    @override
+    def plants(self, code: Code) -> Iterator[Plant]:
+        if code.tree.grammar != "python":
+            return
+        for one in ifs(code):
+            yield from _in_signature(code, one)
+        for node in code.nodes("both"):
+            yield from _in_place(code, node)
+        for node in code.nodes("assignment"):
+            yield from _in_class(code, node)
+
+
+def _in_signature(code: Code, one: If) -> Iterator[Plant]:
+    """`items=None` with `if items is None: items = []`."""
+    test, lines = null_test(code, one.condition), statements(code, one.then)
+    function = code.around(one.node, "function")
+    if test is None or not test.holds_on_null or one.otherwise is not None or len(lines) != 1 or function is None:
+        return
+    made = inner(lines[0])
+    target, value = made.get("left"), made.get("right")
+    if made.kind != "assignment" or target is None or value is None or target.text != test.subject.text:
+        return
+    taken = next((each for each in parameters(function) if each.name.text == target.text), None)
+    if value.text not in _EMPTY or taken is None or taken.default is None or taken.default.text != "None":
+        return
+    edit = without(code, one.node)
+    if edit is None or not are_added(code, taken.node.start, taken.node.end):
+        return
+    shared = _changed(function, target.text)
+    if not shared:
+        return  # one list for all that nobody changes does no harm
+    yield Plant(
+        (*_declared(taken, value.text), edit),
+        f"Mutable default: {quoted(f'{target.text}={value.text}')} is made once and shared by all calls, and "
+        f"{quoted(shared)} lets it change, so what one call leaves in it is there in the next.",
+    )
+
+
+def _declared(taken: Parameter, value: str) -> tuple[Edit, ...]:
+    """The default, and its type without `None`."""
+    written = taken.node.get("type")
+    edits = [Edit(taken.default.start, taken.default.end, value)] if taken.default is not None else []
+    if written is not None and written.text.endswith(" | None"):
+        edits.insert(0, Edit(written.start, written.end, written.text.removesuffix(" | None")))
+    return tuple(edits)
+
+
+def _changed(function: Node, name: str) -> str:
+    """How a function changes a value or hands it on: `items.append`, `self.items = items`; empty where it does not."""
+    for one in mentions(function, name):
+        held = one.parent
+        if held is None:
+            continue
+        if held.kind == "attribute" and (last := held.get("attribute")) is not None and last.text in _CHANGES:
+            return held.text
+        if held.kind == "subscript" and held.field == "left":
+            return f"{held.text} = ..."
+        left = held.get("left")
+        if held.kind == "assignment" and one.field == "right" and left is not None and left.text.startswith("self."):
+            return held.text
+    return ""
+
+
+def _in_place(code: Code, node: Node) -> Iterator[Plant]:
+    """`items=None` with `self.items = items or []`."""
+    function, held = code.around(node, "function"), node.parent
+    if function is None or held is None or held.kind != "assignment" or len(node.parts) != 2:
+        return
+    name, value = node.parts
+    taken = next((each for each in parameters(function) if each.name.text == name.text), None)
+    target = held.get("left")
+    if (
+        value.text not in _EMPTY
+        or node.children[1].text != "or"
+        or target is None
+        or not target.text.startswith("self.")
+    ):
+        return
+    if taken is None or taken.default is None or taken.default.text != "None":
+        return
+    if are_added(code, node.start, node.end) and are_added(code, taken.node.start, taken.node.end):
+        yield Plant(
+            (*_declared(taken, value.text), Edit(node.start, node.end, name.text)),
+            f"Mutable default: {quoted(f'{name.text}={value.text}')} is made once, so all objects made without it "
+            f"share one {_EMPTY[value.text]} in {quoted(target)}.",
+        )
+
+
+def _in_class(code: Code, node: Node) -> Iterator[Plant]:
+    """`items: list = field(default_factory=list)` becomes a class attribute."""
+    value, target, written = node.get("right"), node.get("left"), node.get("type")
+    if value is None or target is None or written is None or value.kind != "call" or code.around(node, "function"):
+        return
+    called, arguments = value.parts[0].text, value.parts[-1].text
+    made = _FACTORY.match(arguments)
+    if called.rpartition(".")[2] != "field" or made is None or not are_added(code, node.start, node.end):
+        return
+    if uses(code.tree.root, called.partition(".")[0]) < 3:
+        return  # its import would be unused
+    marked = f": ClassVar[{written.text}]" if uses(code.tree.root, "ClassVar") else ""
+    owner = next((one.get("name") for one in node.above() if one.kind == "class_definition"), None)
+    yield Plant(
+        (Edit(target.end, value.end, f"{marked} = {_NEW[made[1]]}"),),
+        f"{quoted(target)} is one {made[1]} for all instances of {quoted(owner.text if owner else 'the class')}: what "
+        "one puts into it, all others have.",
+    )
