@@ -11,7 +11,7 @@ CASES = [
     ("python", "share = part * 1000", None, ""),  # nothing says that it is a time
     ("python", "age = timedelta(minutes=5)", "age = timedelta(seconds=5)", "age = timedelta(seconds=300)"),
     ("python", "hours = seconds // 3600", "hours = seconds / 3600", ""),
-    ("python", "def f(a):\n    half = len(a) // 2\n    return a[half]", "half = len(a) / 2", ""),
+    ("python", "def f(a):\n    return a[len(a) // 2]", "return a[len(a) / 2]", ""),
     ("python", "def f(a):\n    return a // 2", None, ""),  # may do as a float
     ("python", "n = int(total / size)", "n = round(total / size)", ""),
     ("python", "n = int(text)", None, ""),

@@ -43,8 +43,6 @@ class QueryFromString(Operator):
                 yield from _query(code, node, held)
             if code.tree.grammar == "python" and says("query", "command", name):
                 yield from _command(code, held)
-            elif "script" in code.tree.grammar or code.tree.grammar == "tsx":
-                yield from _spawned(code, name, held)
             elif name in ("exec.Command", "new ProcessBuilder"):
                 yield from _program(code, held)
 
@@ -112,27 +110,6 @@ def _command(code: Code, held: Node) -> Iterator[Plant]:
             _told(code, first.parts, f'f"{words}"'),
             (Edit(first.end, first.end, ", shell=False"),),
         )
-
-
-def _spawned(code: Code, name: str, held: Node) -> Iterator[Plant]:
-    """A program of Node.js that is started with a list of arguments."""
-    if not says("query", "spawned", name) or len(held.parts) not in (2, 3) or "shell" in held.text:
-        return
-    if "child_process" not in code.tree.source.decode() or "exec" in name.rsplit(".", 1)[-1]:
-        return
-    listed = held.parts[1]
-    values = listed.parts if listed.kind == "array" else [listed]
-    options = held.parts[2] if len(held.parts) == 3 else None
-    if all(code.is_a(one, "string") and "${" not in one.text for one in values):
-        return
-    if options is None:
-        edits = [Edit(listed.end, listed.end, f", {{ shell: {word} }}") for word in ("true", "false")]
-    elif options.kind == "object" and options.parts and "\n" not in options.text:
-        end = options.parts[-1].end
-        edits = [Edit(end, end, f", shell: {word}") for word in ("true", "false")]
-    else:
-        return
-    yield Plant((edits[0],), _told(code, values, f"{name}(..., {{ shell: true }})"), (edits[1],))
 
 
 def _program(code: Code, held: Node) -> Iterator[Plant]:

@@ -19,9 +19,8 @@ from reviewgauge.operators.code.sentences import quoted
 from reviewgauge.operators.code.words import says, table
 from reviewgauge.repo.syntax.tree import Node
 
-_THOUSAND = frozenset({"1000", "1000.0", "1_000", "1e3", "1000L", "1000_f64"})
-_PARTS = frozenset({"60", "3600", "86400", "1000", "100", "24"})
-_ROUNDED = {"python": r"[*/]", "javascript": ".", "typescript": ".", "tsx": ".", "java": ".", "go": ".", "rust": "."}
+_THOUSAND = frozenset({"1000", "1000.0", "1_000", "1e3", "1000L"})
+_PARTS = frozenset({"60", "3600", "86400", "1000", "100", "24"})  # of an hour, a day, a code of status
 
 
 @dataclass(frozen=True)
@@ -33,67 +32,53 @@ class WrongUnit(Operator):
     @override
     def plants(self, code: Code) -> Iterator[Plant]:
         for node in code.nodes("arithmetic"):
-            yield from _factor(code, node)
-            yield from _divided(code, node)
+            sign = next((one for one in node.children if not one.named), None)
+            if sign is not None and len(node.parts) == 2 and are_added(code, node.start, node.end):
+                yield from _divided(code, node, sign) if sign.text == "//" else _factor(code, node, sign.text)
         for node in code.nodes("member"):
-            yield from _unit(code, node, node.start, node.text)
+            yield from _unit(code, node, node.text)
         for node in code.nodes("call"):
-            held = node.get("arguments")
-            if held is None or not are_added(code, node.start, node.end):
-                continue
-            key = next((part.get("name") for part in held.parts[:1] if part.kind == "keyword_argument"), None)
-            name = callee(node) + (f"({key.text}=" if key is not None else "")
-            yield from _unit(code, node, node.start, name)
-            yield from _rounded(code, node, held)
-            yield from _timer(code, node, held)
+            held, name = node.get("arguments"), callee(node)
+            if held is not None and held.parts and are_added(code, node.start, node.end):
+                key = held.parts[0].get("name") if held.parts[0].kind == "keyword_argument" else None
+                yield from _unit(code, node, name if key is None else f"{name}({key.text}=")
+                yield from _timer(name, held)
+            if held is not None and are_added(code, node.start, node.end):
+                yield from _rounded(code, node, held)
 
 
-def _factor(code: Code, node: Node) -> Iterator[Plant]:
+def _factor(code: Code, node: Node, sign: str) -> Iterator[Plant]:
     """`x * 1000` or `x / 1000` where it is about time."""
-    whole = statement(code, node)
-    if len(node.parts) != 2 or whole is None or not are_added(code, node.start, node.end):
-        return
     left, right = node.parts
-    sign = next((one.text for one in node.children if one.text in ("*", "/")), "")
+    whole, kept = statement(code, node), right if left.text in _THOUSAND else left
     factors = [one for one in (left, right) if one.text in _THOUSAND]
-    if not sign or len(factors) != 1 or (sign == "/" and left is factors[0]):
+    if whole is None or len(factors) != 1 or (factors[0] is not right and sign != "*") or sign not in ("*", "/"):
         return
-    kept = right if left is factors[0] else left
-    if not says("time", "word", _about(whole, node)) or not re.search(r"[A-Za-z]", kept.text) or "1000" in kept.text:
+    line = whole.source[code.tree.line_start(node.start) : node.end].decode("utf-8", "replace")
+    if not re.search("[A-Za-z]", kept.text) or not says("time", "word", line):
         return
-    bare = kept.parts[0].text if kept.kind == "parenthesized_expression" and _stands_alone(code, node) else kept.text
-    simple = sign == "*" and re.fullmatch(r"[\w.]+", kept.text)
-    safe = (Edit(node.start, node.end, f"{right.text} * {left.text}"),) if simple else ()
-    yield Plant((Edit(node.start, node.end, bare),), _told_of_factor(whole, node, bare), safe)
-
-
-def _about(whole: Node, node: Node) -> str:
-    """The line of a number, and the name that it gets."""
-    text = whole.source[: node.end].decode("utf-8", "replace")
-    return whole.text.split("\n", maxsplit=1)[0] + text[text.rfind("\n") :]
-
-
-def _stands_alone(code: Code, node: Node) -> bool:
-    return node.parent is not None and not code.is_a(node.parent, "arithmetic") and not code.is_a(node.parent, "member")
-
-
-def _told_of_factor(whole: Node, node: Node, bare: str) -> str:
-    target = whole.text[: max(0, len(whole.source[whole.start : node.start].decode("utf-8", "replace")))]
-    name = re.search(r"([\w.]+)['\"]?(?:\s*:\s*\w+)?\s*[:=]+\s*[\w.(]*$", target)
-    where = f" where `{name[1]}` gets it" if name else ""
-    return (
-        f"Wrong unit: {quoted(bare)} is taken as it is{where}, with no conversion between seconds and milliseconds, "
-        "so the value is off by a factor of 1000."
+    bare = kept.text
+    if kept.kind == "parenthesized_expression" and not (code.is_a(node.parent, "arithmetic") or "||" in bare):
+        bare = bare[1:-1]
+    before = whole.source[whole.start : node.start].decode("utf-8", "replace")
+    name = re.search(r"([\w.]+)['\"]?(?:\s*:\s*\w+)?\s*[:=]+\s*[\w.(]*$", before)
+    yield Plant(
+        (Edit(node.start, node.end, bare),),
+        f"Wrong unit: {quoted(bare)} is taken as it is{f' where `{name[1]}` gets it' if name else ''}, with no "
+        "conversion between seconds and milliseconds, so the value is off by a factor of 1000.",
+        (Edit(node.start, node.end, f"{right.text} * {left.text}"),)
+        if re.fullmatch(r"[\w.]+\*", kept.text + sign)
+        else (),
     )
 
 
-def _divided(code: Code, node: Node) -> Iterator[Plant]:
+def _divided(code: Code, node: Node, sign: Node) -> Iterator[Plant]:
     """`//` of Python where only a whole number will do: an index, a range, hours and minutes."""
-    sign = next((one for one in node.children if one.text == "//"), None)
-    if sign is None or len(node.parts) != 2 or not are_added(code, sign.start, sign.end) or _is_cut(code, node):
-        return
-    edit = Edit(sign.start, sign.end, "/")
-    if node.parts[1].text in _PARTS or _is_whole(code, node):
+    above = [one for one in node.above() if one.end - one.start < 200]
+    calls = [callee(one) for one in above if code.is_a(one, "call")]
+    needs = node.parts[1].text in _PARTS or "range" in calls or any(one.kind in ("subscript", "slice") for one in above)
+    if needs and not _is_cut(code, node):
+        edit = Edit(sign.start, sign.end, "/")
         yield Plant(
             (edit,),
             f"{quoted(_made(node, edit))} is a division that gives a float: it is not cut to a whole number, "
@@ -107,98 +92,62 @@ def _is_cut(code: Code, node: Node) -> bool:
     return call is not None and code.is_a(call, "call") and callee(call) in ("int", "math.floor", "round")
 
 
-def _is_whole(code: Code, node: Node) -> bool:
-    """Whether a number, or the name that gets it, is an index or the bound of a range."""
-    whole, function = statement(code, node), code.around(node, "function")
-    left = whole.parts[0].get("left") if whole is not None and whole.parts else None
-    same = [one for one in function.walk() if left is not None and one.text == left.text] if function else []
-    uses = [one for one in same if one.start > node.end and one.kind == "identifier"]
-    return any(_needs_whole(code, one) for one in (node, *uses))
-
-
-def _needs_whole(code: Code, node: Node) -> bool:
-    for one in node.above():
-        if code.is_a(one, "block"):
-            return False
-        if one.kind in ("subscript", "slice") or (code.is_a(one, "call") and callee(one) in ("range", "chr", "bytes")):
-            return True
-    return False
-
-
-def _unit(code: Code, node: Node, start: int, name: str) -> Iterator[Plant]:
+def _unit(code: Code, node: Node, name: str) -> Iterator[Plant]:
     """A constant or a call that counts in a unit of time."""
     key = next((key for key in table("units") if name == key or name.endswith(f".{key}")), None)
-    if key is None or not are_added(code, start, start + len(name)):
-        return
+    shown = node
+    while not code.is_a(node, "call") and shown.parent is not None and code.is_a(shown.parent, "arithmetic"):
+        shown = shown.parent
+    divided = shown is not node and any(one.text in "/%" for one in shown.children if not one.named)
+    if key is None or divided or not are_added(code, shown.start, shown.end):
+        return  # a quotient turns the other way
     other, factor = table("units")[key]
-    edit = Edit(start + len(name) - len(key), start + len(name), other)
-    shown = node if code.is_a(node, "call") else _widest(node)
-    if shown is node and node.parent is not None and code.is_a(node.parent, "arithmetic"):
-        return  # a quotient or a remainder, which turns the other way
-    way = "short" if factor > 1 else "long"
-    body = (
-        f"Wrong unit: {quoted(_made(shown, edit))} is {round(max(factor, 1 / factor))} times too {way} "
-        "for what it is used for."
-    )
-    yield Plant((edit,), body, _same_time(code, node, shown, edit, factor))
-
-
-def _product(node: Node) -> bool:
-    return node.kind == "binary_expression" and any(child.text == "*" for child in node.children)
-
-
-def _widest(node: Node) -> Node:
-    """The product that a constant is in."""
-    while node.parent is not None and _product(node.parent):
-        node = node.parent
-    return node
-
-
-def _same_time(code: Code, node: Node, shown: Node, edit: Edit, factor: float) -> tuple[Edit, ...]:
-    """The same time in the other unit, where a number is written beside it."""
+    end = node.start + len(name.encode())
+    if code.tree.source[node.start : end].decode("utf-8", "replace") != name:
+        return  # written over several lines
+    edit = Edit(end - len(key), end, other)
     numbers = [one for one in shown.walk() if code.is_a(one, "number")]
-    if len(numbers) != 1 or not numbers[0].text.isdigit() or not are_added(code, shown.start, shown.end):
-        return ()
-    count = int(numbers[0].text) * factor
-    if count < 1 or abs(count - round(count)) > 1e-9:
-        return ()
-    return (edit, Edit(numbers[0].start, numbers[0].end, str(round(count))))
+    count = float(numbers[0].text) * factor if len(numbers) == 1 and numbers[0].text.isdigit() else 0
+    same = (edit, Edit(numbers[0].start, numbers[0].end, str(round(count)))) if count >= 1 else ()
+    yield Plant(
+        (edit,),
+        f"Wrong unit: {quoted(_made(shown, edit))} is {round(max(factor, 1 / factor))} times too "
+        f"{'short' if factor > 1 else 'long'} for what it is used for.",
+        same if abs(count - round(count)) < 1e-9 else (),
+    )
+
+
+def _timer(name: str, held: Node) -> Iterator[Plant]:
+    """The number of milliseconds of a timer of JavaScript."""
+    number = held.parts[-1]
+    if says("time", "timer", name) and re.fullmatch(r"\d+000", number.text):
+        seconds = number.text[:-3]
+        yield Plant(
+            (Edit(number.start, number.end, seconds),),
+            f"Wrong unit: `{name}` counts in milliseconds, and `{seconds}` of them pass at once.",
+            (Edit(number.start, number.end, f"{seconds} * 1000"),) if seconds != "1" else (),
+        )
 
 
 def _rounded(code: Code, node: Node, held: Node) -> Iterator[Plant]:
-    name = callee(node)
-    key = next((key for key in table("rounding") if name == key or (key[0] == "." and name.endswith(key))), None)
-    inside = held.parts if name == key else [node]
-    if key in ("int", "round") and code.tree.grammar != "python":
+    name, python, rust = callee(node), code.tree.grammar == "python", code.tree.grammar == "rust"
+    key = f".{name.rpartition('.')[2]}" if rust else name
+    if key not in table("rounding") or len(held.parts) != (not rust) or (key in ("int", "round") and not python):
         return
-    if key is None or len(held.parts) != (name == key) or (key[0] == ".") != (code.tree.grammar == "rust"):
-        return
-    if not re.search(_ROUNDED.get(code.tree.grammar, "."), inside[0].text) or '"' in node.text:
-        return
-    if (key == "int" and not re.search(r"[^/]/[^/]", inside[0].text)) or "000" in inside[0].text or _is_cut(code, node):
+    inside = node.text if rust else held.text
+    if python and (not re.search("[^/]/[^/]" if key == "int" else "[*/]", inside) or '"' in inside or "000" in inside):
         return  # most often whole already, or nobody would mind
     other, does = table("rounding")[key]
-    start = node.start + len(name) - len(key)
-    edit = Edit(start, start + len(key), other)
-    body = f"Wrong rounding: {quoted(_made(node, edit))} {does}, so the result is off by one where a fraction is left."
-    yield Plant((edit,), body)
-
-
-def _timer(code: Code, node: Node, held: Node) -> Iterator[Plant]:
-    """The number of milliseconds of a timer of JavaScript."""
-    if not says("time", "timer", callee(node)) or len(held.parts) < 2:
-        return
-    number = held.parts[1]
-    if number.text.isdigit() and int(number.text) >= 1000 and int(number.text) % 1000 == 0:
-        seconds = str(int(number.text) // 1000)
-        yield Plant(
-            (Edit(number.start, number.end, seconds),),
-            f"Wrong unit: `{callee(node)}` counts in milliseconds, and `{seconds}` of them pass at once.",
-            (Edit(number.start, number.end, f"{seconds} * 1000"),),
+    end = node.start + len(name.encode())
+    edit = Edit(end - len(key), end, other)
+    if not _is_cut(code, node):
+        body = (
+            f"Wrong rounding: {quoted(_made(node, edit))} {does}, so the result is off by one where a fraction is left."
         )
+        yield Plant((edit,), body)
 
 
 def _made(node: Node, edit: Edit) -> str:
     """The code of a node with an edit in it made."""
-    source = node.source[node.start : node.end]
-    return applied(source, [Edit(edit.start - node.start, edit.end - node.start, edit.text)]).decode("utf-8", "replace")
+    moved = Edit(edit.start - node.start, edit.end - node.start, edit.text)
+    return applied(node.source[node.start : node.end], [moved]).decode("utf-8", "replace")
