@@ -138,7 +138,7 @@ def catalogue_page() -> str:
     for kind, protocol in KINDS.items():
         page = {"reviewers": "../guides/review.md", "operators": "../guides/build.md"}.get(kind, f"{kind}.md")
         described = (REFERENCE / page).read_text(encoding="utf-8")
-        parts += [f"## {kind}", "", f"What each is: [{kind}]({page}).", ""]
+        parts += [f"## [{kind}]({page})", ""]
         for entry in catalogue(kind):
             parameters = _parameters(find_class(protocol, entry.name))
             summary = "" if re.search(rf"`{entry.name}\b", described) else f"{entry.summary} "
@@ -283,7 +283,7 @@ def records() -> str:
 def _fields(definition: Mapping[str, Any]) -> Iterator[str]:
     required = definition.get("required", ())
     for name, field in definition["properties"].items():
-        yield f"{name}: {_type(field)}{' *' if name in required else ''}"
+        yield f"{name}: {_type(field)}{'*' if name in required else ''}"
 
 
 def _type(field: dict[str, object]) -> str:
@@ -314,19 +314,14 @@ def _all_records(model: type[Record]) -> list[type[Record]]:
 
 
 def card(name: str) -> str:
-    """A data set's card in short: what it is and its first traps. `reviewgauge info` prints the rest and the files."""
+    """A data set's card in short: what it is and its first trap. `reviewgauge info` prints the rest and the files."""
     found = load(protocols.Dataset, name).card
-    rows = {
-        "holds": ", ".join(f"{count:,} {what}" for what, count in list(found.expected.items())[:HOLDS]),
-        "licence": found.licence,
-        "cite": found.citation,
-    }
-    lines = [f"| what | {found.summary} |", "|---|---|", *(f"| {key} | {text} |" for key, text in rows.items() if text)]
-    more = len(found.traps) - TRAPS
+    holds = ", ".join(f"{count:,} {what}" for what, count in list(found.expected.items())[:HOLDS])
+    source = re.search(r"arXiv:[\d.]+\d", found.citation)
+    facts = {"Holds": holds, "Licence": found.licence, "Source": source[0] if source else found.citation}
     traps = [f"Trap: {trap}" for trap in found.traps[:TRAPS]]
-    traps += [f"`reviewgauge info {name}` lists {more} more."] if more > 0 else []
-    lines += ["", " ".join(traps)] if traps else []
-    return "\n".join(lines)
+    parts = [found.summary, " ".join(f"{key}: {text}." for key, text in facts.items() if text), " ".join(traps)]
+    return "\n\n".join(filter(None, parts))
 
 
 def main() -> int:

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -326,12 +327,11 @@ def bundle_heads(bundle: Path, maker_dir: Path) -> dict[str, str]:
 def counts(cases: tuple[Case, ...]) -> Iterator[str]:
     """Lines for the data set's page: findings by category and by what it takes to see them."""
     findings = [comment for case in cases for comment in case.references if comment.same_as is None]
-    yield "| category | " + " | ".join(f"{needs}" for needs in RequiredContext) + " | all |"
-    yield "|---|" + "---|" * (len(RequiredContext) + 1)
-    for name in (*sorted({str(f.category) for f in findings}), None):
-        row = [f for f in findings if name is None or f.category == name]
-        cells = [sum(f.needs is needs for f in row) for needs in RequiredContext]
-        yield f"| {name or 'all'} | " + " | ".join(map(str, (*cells, len(row)))) + " |"
+    for field in ("needs", "category"):
+        found = Counter(str(getattr(finding, field)) for finding in findings)
+        yield f"- by {field}: " + ", ".join(
+            f"{name} {n}" for name, n in sorted(found.items(), key=lambda x: (-x[1], x[0]))
+        )
 
 
 def main() -> None:

@@ -138,10 +138,7 @@ def table(held: Held) -> Iterator[str]:
         low, high = wilson(right, n) or (0.0, 1.0)
         yield f"| {of} | {what} | {right} of {n} | {right / n:.0%} [{low:.0%}, {high:.0%}] |"
     yield ""
-    yield "| why a problem that a fix mends was not found | problems |"
-    yield "|---|---|"
-    for why, count in held.missed.most_common():
-        yield f"| {why} | {count} |"
+    yield "Not found: " + "; ".join(f"{count}: {why}" for why, count in held.missed.most_common()) + "."
 
 
 def held_against_history(repository: Path, findings: Sequence[Finding], folder: Path) -> Held:

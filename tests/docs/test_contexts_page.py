@@ -1,4 +1,4 @@
-"""reference/contexts.md: its command prints what it shows, and its specs are contexts."""
+"""reference/contexts.md: its specs are contexts."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
-from documented import follow
 from reviewgauge.reviewers.reading.context_text import COMBINATIONS, load_contexts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "contexts.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (?:Base|No context|BM25|Embedding)[+\w]* \| `(\w+)` \| `(.+)` \|$", PAGE, re.MULTILINE)
-
-
-def test_the_command_prints_what_the_page_shows(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    assert follow(PAGE, tmp_path, request) == 2
 
 
 def test_the_combinations_of_the_papers_are_contexts() -> None:
