@@ -68,6 +68,34 @@ CASES = [
         }
         """,
     ),
+    (
+        "java",
+        """
+        class A {
+          int take() {
+            lock.lock();
+            final int n;
+            try {
+              n = this.left;
+            } finally {
+              lock.unlock();
+            }
+            return n;
+          }
+          Lock lock;
+        }
+        """,
+        """
+        class A {
+          int take() {
+            final int n;
+            n = this.left;
+            return n;
+          }
+          Lock lock;
+        }
+        """,
+    ),
     ("java", "class A {\n  synchronized void add() { this.n++; }\n}", "class A {\n  void add() { this.n++; }\n}"),
     (
         "go",

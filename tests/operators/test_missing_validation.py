@@ -119,4 +119,10 @@ def test_the_body_names_the_value_and_where_it_goes() -> None:
     [plant] = planted(MissingValidation(), code_of(CASES[0][0], CASES[0][1]))
     assert "`count` is not validated in `first`" in plant.body
     assert "`count < 0` holds is accepted and goes on into `return items[:count]`" in plant.body
-    assert "if 0 > count:" in plant.safe
+    assert not plant.safe
+
+
+def test_the_same_check_the_other_way_round_does_no_harm() -> None:
+    code = code_of("python", "def f(a, b):\n    if a > b:\n        raise ValueError\n    return a")
+    [plant] = planted(MissingValidation(), code)
+    assert "if b < a:" in plant.safe

@@ -28,30 +28,20 @@ class LockNotTaken(Operator):
 
     @override
     def plants(self, code: Code) -> Iterator[Plant]:
-        for node in code.nodes("with"):
-            yield from _with(code, node)
-        for node in code.nodes("synchronized"):
+        for node in (*code.nodes("with"), *code.nodes("synchronized")):
             body, lock = node.get("body"), node.parts[0].text.strip("()")
-            edit = unwrapped(code, node, body) if body is not None else None
-            if body is not None and edit:
-                yield Plant((edit,), _told(code, [body], lock))
+            named = not code.is_a(node, "synchronized")
+            if body is None or (named and (not _is_lock(code, lock, node) or f"{lock}." in body.text)):
+                continue  # a condition that is waited for must be held
+            edit = unwrapped(code, node, body)
+            if edit:
+                yield Plant((edit,), _told(code, [body], lock, "tasks" if node.text.startswith("async") else "threads"))
         if code.tree.grammar == "java":
             yield from _modifiers(code)
         for node in code.nodes("call"):
             yield from _taken(code, node)
         for node in code.nodes("let"):
             yield from _guard(code, node)
-
-
-def _with(code: Code, node: Node) -> Iterator[Plant]:
-    items = [one for one in node.walk() if one.kind == "with_item" and one.parent and one.parent.parent is node]
-    body = node.get("body")
-    if body is None or len(items) != 1 or not _is_lock(code, items[0].text, node):
-        return
-    lock = items[0].text
-    edit = unwrapped(code, node, body)
-    if edit and f"{lock}." not in body.text:  # a condition that is waited for must be held
-        yield Plant((edit,), _told(code, [body], lock, "tasks" if node.text.startswith("async") else "threads"))
 
 
 def _modifiers(code: Code) -> Iterator[Plant]:
@@ -69,21 +59,20 @@ def _taken(code: Code, node: Node) -> Iterator[Plant]:
     first = statement(code, node)
     if first is None or first.text.rstrip(";") != node.text or not says("lock", "take", word):
         return
-    if not _is_lock(code, lock, first):
-        return
     rest = list(following(code, first))
     last = next((one for one in rest if _gives(code, one, lock)), None)
-    if last is None:
+    if last is None or not _is_lock(code, lock, first):
         return
     section, edits = [one for one in rest if one.end <= last.start], [without(code, first), without(code, last)]
     if code.is_a(last, "defer") and last is rest[0]:
         section, edits = rest[1:], [without(code, first, last)]
-    elif code.is_a(last, "try") and last is rest[0] and (body := last.get("body")) is not None:
+    elif code.is_a(last, "try") and (body := last.get("body")) is not None:
         section, edits = [body], [without(code, first), unwrapped(code, last, body)]
     made = tuple(edit for edit in edits if edit)
     function = code.around(node, "function") or code.tree.root
     given = sum(1 for one in function.walk() if code.is_a(one, "call") and _gives_it(one, lock))
-    if len(made) == len(edits) and section and given == 1 and uses(function, lock.split(".")[0]) != 3:
+    unused = code.tree.grammar == "go" and uses(function, lock.split(".", maxsplit=1)[0]) == 3
+    if len(made) == len(edits) and section and given == 1 and not unused:
         yield Plant(made, _told(code, section, lock), _exclusive(code, node, last))
 
 
@@ -123,7 +112,7 @@ def _guard(code: Code, node: Node) -> Iterator[Plant]:
 def _is_lock(code: Code, text: str, node: Node) -> bool:
     """Whether it is a lock by its name, and one that the file knows from elsewhere."""
     name = text.split("(", maxsplit=1)[0].rsplit(".", 1)[-1]
-    return says("lock", "held", text) and uses(code.tree.root, name) > uses(node, name)
+    return says("lock", "held", text) and "," not in text and uses(code.tree.root, name) > uses(node, name)
 
 
 def _changes(code: Code, node: Node) -> bool:

@@ -54,7 +54,8 @@ class MissingValidation(Operator):
 def _other_way(code: Code, condition: Node) -> tuple[Edit, ...]:
     """The same check with its sides exchanged, where it compares two things by order."""
     sign = next((one for one in condition.children if one.text in _MIRRORED), None)
-    if sign is None or len(condition.parts) != 2 or not are_added(code, condition.start, condition.end):
+    fixed = code.is_a(condition.parts[-1], "number")  # `0 > count` would stand out
+    if sign is None or fixed or len(condition.parts) != 2 or not are_added(code, condition.start, condition.end):
         return ()
     left, right = condition.parts
     return (Edit(condition.start, condition.end, f"{right.text} {_MIRRORED[sign.text]} {left.text}"),)

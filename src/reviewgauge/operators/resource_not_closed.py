@@ -64,6 +64,8 @@ def _java(code: Code, node: Node) -> Iterator[Plant]:
     found = [one for one in held.parts if one.kind == "resource"] if held is not None else []
     if body is None or len(found) != 1 or (value := found[0].get("value")) is None:
         return
+    if says("resource", "memory", value.text):
+        return
     name, clauses = found[0].get("name"), node.parts[2:]
     if name is None or (clauses and not says("resource", "throws", value.text)):
         return
@@ -120,7 +122,8 @@ def _closes(code: Code, node: Node) -> str:
     if code.is_a(node, "try") or len(calls) != 1 or not calls[0].text.endswith("()"):
         return ""
     name, _, word = callee(calls[0]).replace("?.", ".").rpartition(".")
-    return name if says("resource", "closed", word) and name.replace(".", "").isidentifier() else ""
+    own = name in ("self", "super", "this")
+    return name if says("resource", "closed", word) and name.replace(".", "").isidentifier() and not own else ""
 
 
 def _told(code: Code, node: Node, name: str, opened: str = "") -> str:

@@ -99,7 +99,12 @@ def _unit(code: Code, node: Node, name: str) -> Iterator[Plant]:
     while not code.is_a(node, "call") and shown.parent is not None and code.is_a(shown.parent, "arithmetic"):
         shown = shown.parent
     divided = shown is not node and any(one.text in "/%" for one in shown.children if not one.named)
-    if key is None or divided or not are_added(code, shown.start, shown.end):
+    if (
+        key is None
+        or divided
+        or "MAX_VALUE" in (node.parent or node).text
+        or not are_added(code, shown.start, shown.end)
+    ):
         return  # a quotient turns the other way
     other, factor = table("units")[key]
     end = node.start + len(name.encode())
