@@ -57,8 +57,8 @@ def markdown(card: BuildCard) -> str:
     ]
     parts.append(table_markdown(("what", "value"), facts))
     if card.funnel:
-        head, *stages = _funnel(card.funnel)
-        parts += ["## Funnel", table_markdown(head, stages)]
+        stages = _funnel(card.funnel)
+        parts += ["## Funnel", table_markdown(stages[0], stages[1:])]
     if card.spreads:
         rows = [
             (name, s.n, *(_number(v) for v in (s.smallest, s.lower, s.median, s.upper, s.largest, s.mean)))
