@@ -6,6 +6,7 @@ bound.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,11 +14,20 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
+from reviewgauge.operators.code.blocks import are_added
+from reviewgauge.operators.code.conditions import operator_of
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
+from reviewgauge.operators.code.sentences import does, quoted, statements
 from reviewgauge.repo.syntax.tree import Node
 
 _MOVED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_LENGTH = re.compile(r"(?i)(?:\blen\(.*\)|\.(?:length|size|count|len)(?:\(\))?|len|length|size|count)$")
+# values that are almost never equal, and bounds where one more or less does no harm
+_VAGUE = re.compile(
+    r"\d\.\d|\b(?:time|clock|random|now|elapsed|deadline|monotonic|perf_counter|Date)\b|NaN|(?i:timeout|buf|capacity|\bcap\("
+    r"|chunk|warn|threshold)| & |indexOf"
+)
 
 
 @dataclass(frozen=True)
@@ -29,21 +39,90 @@ class BoundaryMoved(Operator):
     @override
     def plants(self, code: Code) -> Iterator[Plant]:
         for node in code.nodes("comparison"):
-            sign = next((child for child in node.children if child.text in _MOVED), None)
-            if sign is None or len(node.parts) != 2:
+            sign = operator_of(node)
+            if sign is None or sign.text not in _MOVED or not are_added(code, node.start, node.end):
                 continue
             left, right = node.parts
+            if (
+                code.around(node, "function") is None
+                or _is_always_so(left, right, sign.text)
+                or _VAGUE.search(node.text)
+            ):
+                continue
+            if _keeps_best(code, node):
+                continue
             moved = _MOVED[sign.text]
-            wrong = f"{left.text} {moved} {right.text}"
-            yield Plant(
-                edits=(Edit(sign.start, sign.end, moved),),
-                body=_told(wrong, left, right, moved),
-                safe=(Edit(node.start, node.end, f"{right.text} {_MIRRORED[sign.text]} {left.text}"),),
+            middle = node.source[left.end : right.start].decode()
+            mirrored = middle.replace(sign.text, _MIRRORED[sign.text])
+            plain = not any("\n" in one or "#" in one or "//" in one for one in (left.text, middle, right.text))
+            plain = plain and not any(_is_literal(code, one) for one in node.parts)
+            safe = (Edit(node.start, node.end, f"{right.text}{mirrored}{left.text}"),)
+            fits = (
+                plain
+                and not _is_literal(code, right)
+                and not _is_literal(code, left)
+                and not _tested_by(code, node, "loop")
             )
+            yield Plant((Edit(sign.start, sign.end, moved),), _told(code, node, moved), safe if fits else ())
 
 
-def _told(wrong: str, left: Node, right: Node, moved: str) -> str:
-    what = "also holds" if "=" in moved else "does not hold"
-    return (
-        f"Off by one: `{wrong}` {what} when `{left.text}` equals `{right.text}`, and the bound is wrong by one there."
+def _is_literal(code: Code, node: Node) -> bool:
+    """Whether it is a literal, which authors write on the right."""
+    literals = ("unary_operator", "unary_expression", "character_literal", "rune_literal", "char_literal")
+    return code.is_a(node, "number") or code.is_a(node, "string") or node.kind in literals
+
+
+def _is_always_so(left: Node, right: Node) -> bool:
+    """Whether a bound moved there can never or must always be met: `len(x) >= 0`, `len(x) < 0`."""
+    if right.text == "0":
+        return _LENGTH.search(left.text) is not None
+    return left.text == "0" and _LENGTH.search(right.text) is not None
+
+
+def _keeps_best(code: Code, node: Node) -> bool:
+    """Whether the smaller or larger of two is kept, `if a < b: b = a`: which of two equals is all the same."""
+    branch = _tested_by(code, node, "if")
+    left, right = (one.text for one in node.parts)
+    lines = (
+        [line.text.rstrip(";") for line in statements(code, branch.get("consequence"))] if branch is not None else []
     )
+    return f"{left} = {right}" in lines or f"{right} = {left}" in lines
+
+
+def _told(code: Code, node: Node, moved: str) -> str:
+    left, right = node.parts
+    wrong = quoted(f"{left.text} {moved} {right.text}")
+    equal = f"when {quoted(left)} equals {quoted(right)}"
+    more = "=" in moved
+    branch, loop = _tested_by(code, node, "if"), _tested_by(code, node, "loop")
+    if loop is not None:
+        rounds = "runs one round too many" if more else "stops one round early"
+        return (
+            f"Off by one: with {wrong} this loop {rounds}, for it {'also runs' if more else 'no longer runs'} {equal}."
+        )
+    if branch is not None:
+        deed = does(code, branch.get("consequence"))
+        return f"Off by one at the bound: with {wrong} this {'also ' if more else ''}{_deed(deed, more)} {equal}."
+    return f"Off by one: {wrong} {'also holds' if more else 'does not hold'} {equal}, which belongs on the other side."
+
+
+def _deed(deed: str, more: bool) -> str:
+    """What a branch does at the bound, or does not."""
+    if more:
+        return deed
+    verb, _, rest = deed.partition(" ")
+    plain = {"does": "do", "goes": "go"}.get(verb, verb.removesuffix("s"))
+    return f"does not {plain} {rest}".strip()
+
+
+def _tested_by(code: Code, node: Node, role: str) -> Node | None:
+    """The statement of a role in whose condition a node stands."""
+    for one in (node, *node.above()):
+        if one.field == "condition" and one.parent is not None:
+            held = one.parent if one.parent.kind != "for_clause" else one.parent.parent
+            return held if code.is_a(held, role) else None
+        if role == "loop" and one.parent is not None and one.parent.kind == "for_statement" and one.field != "body":
+            return one.parent
+        if code.is_a(one, "function"):
+            return None
+    return None
