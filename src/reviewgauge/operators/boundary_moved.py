@@ -43,13 +43,9 @@ class BoundaryMoved(Operator):
             if sign is None or sign.text not in _MOVED or not are_added(code, node.start, node.end):
                 continue
             left, right = node.parts
-            if (
-                code.around(node, "function") is None
-                or _is_always_so(left, right, sign.text)
-                or _VAGUE.search(node.text)
-            ):
+            if code.around(node, "function") is None or _VAGUE.search(node.text):
                 continue
-            if _keeps_best(code, node):
+            if _is_always_so(left, right) or _keeps_best(code, node):
                 continue
             moved = _MOVED[sign.text]
             middle = node.source[left.end : right.start].decode()
@@ -57,12 +53,7 @@ class BoundaryMoved(Operator):
             plain = not any("\n" in one or "#" in one or "//" in one for one in (left.text, middle, right.text))
             plain = plain and not any(_is_literal(code, one) for one in node.parts)
             safe = (Edit(node.start, node.end, f"{right.text}{mirrored}{left.text}"),)
-            fits = (
-                plain
-                and not _is_literal(code, right)
-                and not _is_literal(code, left)
-                and not _tested_by(code, node, "loop")
-            )
+            fits = plain and not _tested_by(code, node, "loop")
             yield Plant((Edit(sign.start, sign.end, moved),), _told(code, node, moved), safe if fits else ())
 
 
