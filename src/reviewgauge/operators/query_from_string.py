@@ -21,6 +21,8 @@ from reviewgauge.repo.syntax.tree import Node
 
 _HOLE = re.compile(r"\?|%s|\$\d+")
 _NAME = re.compile(r"[\w.]+(?:\[\w+\])?")
+_SPECIAL = re.compile(r"[\s{}\\$*;&|<>()'\"]")
+_ODD = re.compile(r"'(?:\?|%s)|(?:limit|offset)\s+[?%$]", re.IGNORECASE)  # quoted already, or a number
 _LISTS = frozenset({"list", "tuple", "array"})
 
 
@@ -30,21 +32,18 @@ class QueryFromString(Operator):
 
     category: ClassVar[str] = "security"
     severity: ClassVar[Severity] = Severity.CRITICAL
-    languages: ClassVar[Sequence[str]] = ("python", "javascript", "typescript", "java", "go")
+    languages: ClassVar[Sequence[str]] = ("python", "javascript", "typescript", "go")
 
     @override
     def plants(self, code: Code) -> Iterator[Plant]:
-        for node in (*code.nodes("call"), *code.nodes("new")):
+        for node in code.nodes("call"):
             held = node.get("arguments")
             if held is None or len(held.parts) == 0 or not are_added(code, held.start, held.end):
                 continue
-            name = callee(node)
-            if says("query", "call", name):
+            if says("query", "call", callee(node)):
                 yield from _query(code, node, held)
-            if code.tree.grammar == "python" and says("query", "command", name):
+            if code.tree.grammar == "python" and says("query", "command", callee(node)):
                 yield from _command(code, held)
-            elif name in ("exec.Command", "new ProcessBuilder"):
-                yield from _program(code, held)
 
 
 def _query(code: Code, node: Node, held: Node) -> Iterator[Plant]:
@@ -57,7 +56,7 @@ def _query(code: Code, node: Node, held: Node) -> Iterator[Plant]:
     if code.tree.grammar != "go" and (rest[0].kind not in _LISTS or len(rest) > 1):
         return
     text, values = query.text, [one.text for one in given]
-    if not says("query", "sql", text) or len(_HOLE.findall(text)) != len(values) or code.tree.grammar == "java":
+    if not says("query", "sql", text) or len(_HOLE.findall(text)) != len(values):
         return
     if not values or not all(_NAME.fullmatch(one) for one in values):
         return
@@ -67,7 +66,6 @@ def _query(code: Code, node: Node, held: Node) -> Iterator[Plant]:
             f"SQL injection: {quoted(', '.join(dict.fromkeys(values)))} becomes part of the text of the query "
             f"{quoted(made)}, so who controls it can change what `{callee(node)}` runs."
         )
-
         safe = (Edit(rest[0].start, rest[0].end, f"[{', '.join(values)}]"),) if rest[0].kind == "tuple" else ()
         yield Plant((Edit(query.start, rest[-1].end, made),), body, safe)
 
@@ -75,7 +73,8 @@ def _query(code: Code, node: Node, held: Node) -> Iterator[Plant]:
 def _text(code: Code, text: str, values: Sequence[str]) -> str:
     """The text of a query with the values in it; empty where it cannot be written so."""
     start, inside, end = _parts(text)
-    if not start or "'?" in inside or "'%s" in inside:
+    numbers = [hole for hole in _HOLE.findall(inside) if hole[0] == "$"]
+    if not start or _ODD.search(inside) or numbers != [f"${place}" for place in range(1, len(numbers) + 1)]:
         return ""
     if code.tree.grammar == "go":
         if not re.search(r'"fmt"', code.tree.source.decode()) or "%" in inside:
@@ -99,51 +98,22 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def _command(code: Code, held: Node) -> Iterator[Plant]:
-    """A list of arguments for a program, in Python."""
-    first = held.parts[0]
+    """A list of arguments for a program, in Python: as one line for a shell."""
+    first, words = held.parts[0], []
     if first.kind != "list" or any(one.text.startswith("shell=") for one in held.parts):
         return
-    words = _words(code, first.parts, "{", "}")
-    if words and "'" not in words and '"' not in words:
+    for one in first.parts:
+        literal = _parts(one.text)[1]
+        is_name = _NAME.fullmatch(one.text) is not None and not code.is_a(one, "number")
+        if not is_name and (not literal or _SPECIAL.search(literal)):
+            return
+        words.append(f"{{{one.text}}}" if is_name else literal)
+    free = [word.strip("{}") for word in words if word.startswith("{")]
+    if free and not words[0].startswith("{"):
+        made = f'f"{" ".join(words)}"'
         yield Plant(
-            (Edit(first.start, first.end, f'f"{words}", shell=True'),),
-            _told(code, first.parts, f'f"{words}"'),
+            (Edit(first.start, first.end, f"{made}, shell=True"),),
+            f"Command injection: `{free[0]}` reaches a shell unquoted in {quoted(made)}, "
+            "so spaces, `;` or `$()` in it break the command or run another.",
             (Edit(first.end, first.end, ", shell=False"),),
         )
-
-
-def _program(code: Code, held: Node) -> Iterator[Plant]:
-    """A program of Go or Java that is started with arguments of its own."""
-    if not all(_NAME.fullmatch(one.text) or code.is_a(one, "string") for one in held.parts) or "..." in held.text:
-        return
-    fixed = [one for one in held.parts if code.is_a(one, "string")]
-    free = [one for one in held.parts if one not in fixed]
-    if len(free) != 1 or held.parts[-1] is not free[0] or len(fixed) < 1 or any("`" in one.text for one in fixed):
-        return
-    words = " ".join(_parts(one.text)[1] for one in fixed)
-    made = f'"sh", "-c", "{words} " + {free[0].text}'
-    if words.split(" ")[0] not in ("sh", "bash", "cmd"):
-        yield Plant((Edit(held.parts[0].start, held.parts[-1].end, made),), _told(code, free, made))
-
-
-def _words(code: Code, parts: Sequence[Node], start: str, end: str) -> str:
-    """A list of arguments as one line for a shell; empty where it is fixed or cannot be written so."""
-    words: list[str] = []
-    for one in parts:
-        literal = _parts(one.text)
-        if code.is_a(one, "string") and literal[0] and not re.search(r"[\s{}\\$*;&|<>()'\"]", literal[1]):
-            words.append(literal[1])
-        elif _NAME.fullmatch(one.text) and not code.is_a(one, "number"):
-            words.append(start + one.text + end)
-        else:
-            return ""
-    fixed = all(code.is_a(one, "string") for one in parts)
-    return "" if fixed or words[0].startswith(start) else " ".join(words)
-
-
-def _told(code: Code, parts: Sequence[Node], made: str) -> str:
-    free = [one.text for one in parts if not code.is_a(one, "string")]
-    return (
-        f"Command injection: {quoted(free[0]) if free else 'what is passed'} reaches a shell unquoted "
-        f"in {quoted(made)}, so spaces, `;` or `$()` in it break the command or run another."
-    )
