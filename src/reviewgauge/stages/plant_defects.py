@@ -27,6 +27,8 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.repo.syntax.tree import SyntaxTree, parse
 from reviewgauge.stages.injection.arms import HOST, Defect, product_files, repository_of, safe_twin, with_defect
+from reviewgauge.stages.injection.past_fixes import histories, past_fixes
+from reviewgauge.stages.injection.undone import count_undone
 from reviewgauge.stages.sampling.draws import draw_key
 
 MADE = "planted"
@@ -46,8 +48,10 @@ class Offer(NamedTuple):
 class PlantDefects(Stage):
     """`per_change` defects for each change that can hold one, and a `safe` share of harmless edits at their places.
 
-    `operators`: the ones to draw from; none named: all. Each change takes the operator that was drawn least so far, so
-    that rare faults are there, too. One that an earlier stage put a defect into takes none here, unless `beside`.
+    `operators`: the ones to draw from; none named: all. Each change takes the operator that was drawn least so far for
+    its share: that of the fixes of this history, of the newest 500, which undid such a fault (plus one, so that rare
+    faults are there, too), or the same for all where `even`. A change into which an earlier stage put a defect takes
+    none here, unless `beside`.
     """
 
     needs_build: ClassVar[bool] = True
@@ -55,6 +59,7 @@ class PlantDefects(Stage):
     operators: tuple[PluginSpec, ...] = ()
     per_change: int = 1
     safe: float = 0.25
+    even: bool = False
     beside: bool = False
     seed: int = 0
 
@@ -71,17 +76,27 @@ class PlantDefects(Stage):
         drawn: Counter[str] = Counter()
         skipped: Counter[str] = Counter()
         operators = [load(Operator, spec) for spec in self.operators or names(Operator.kind)]
+        undone: Counter[str] = Counter()
+        for repository, tip in histories(
+            item for item in items if ARM not in item.case.facts and not self.even
+        ).values():
+            undone += count_undone(repository, past_fixes(repository, tip, context).fixes, operators, context)
         hosts = sorted(items, key=lambda item: draw_key(self.seed, item.id))
         taken = {host.case.facts[HOST] for host in hosts if ARM in host.case.facts and not self.beside}
         for done, host in enumerate(hosts):
             context.progress("planting defects", done, len(hosts))
             yield host
             if ARM not in host.case.facts and host.id not in taken:
-                yield from self._planted(host, operators, drawn, skipped)
-        context.report(_section(drawn, skipped))
+                yield from self._planted(host, operators, undone, drawn, skipped)
+        context.report(_section(undone, drawn, skipped))
 
     def _planted(
-        self, host: Candidate, operators: Sequence[Operator], drawn: Counter[str], skipped: Counter[str]
+        self,
+        host: Candidate,
+        operators: Sequence[Operator],
+        undone: Mapping[str, int],
+        drawn: Counter[str],
+        skipped: Counter[str],
     ) -> Iterator[Candidate | Drop]:
         try:
             offers = list(_offers(host, operators, skipped))
@@ -90,9 +105,10 @@ class PlantDefects(Stage):
             return
         left = self.per_change
         keys = {offer: draw_key(self.seed, host.id, short_spec(offer.operator), offer.at) for offer in offers}
+        lacking = {name: (drawn[name] + 1) / (undone.get(name, 0) + 1) for name in map(short_spec, operators)}
+        offers.sort(key=lambda one: (lacking[short_spec(one.operator)], keys[one]), reverse=True)
         while offers and left:
-            offer = min(offers, key=lambda one: (drawn[short_spec(one.operator)], keys[one]))
-            offers.remove(offer)
+            offer = offers.pop()
             made = list(self._cases(host, offer))
             if not made:
                 skipped["the file does not parse with it"] += 1
@@ -200,13 +216,14 @@ def _holding(repository: Repository, head: str, word: str, own: frozenset[str]) 
     return tuple(tree for tree in trees if not isinstance(tree, str))
 
 
-def _section(drawn: Mapping[str, int], skipped: Mapping[str, int]) -> CardSection:
+def _section(undone: Counter[str], drawn: Counter[str], skipped: Counter[str]) -> CardSection:
     rows = [("planted", name, count) for name, count in sorted(drawn.items(), key=lambda one: (-one[1], one[0]))]
-    rows += [("left out", reason, count) for reason, count in Counter(skipped).most_common()]
+    rows += [("undone by a fix", name, count) for name, count in undone.most_common()]
+    rows += [("left out", reason, count) for reason, count in skipped.most_common()]
     return CardSection(
         by="plant_defects",
         title="Planted defects",
-        text="How many defects each operator put in, and why files took none.",
+        text="How many defects each operator put in, how many fixes undid such a fault, and why files took none.",
         columns=("of", "what", "count"),
         rows=tuple(rows),
         figures={"planted": sum(drawn.values())},

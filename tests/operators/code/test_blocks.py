@@ -42,6 +42,12 @@ def test_a_statement_goes_with_its_lines(language: str, before: str, after: str 
     assert made == after
 
 
+def test_a_body_without_braces_does_not_give_way() -> None:
+    code = code_of("javascript", "function f() {\n  if (a)\n    b();\n}")
+    outer = next(one for one in code.tree.root.walk() if one.kind == "if_statement")
+    assert unwrapped(code, outer, outer.parts[1]) is None
+
+
 def test_nothing_goes_that_is_not_added() -> None:
     code = code_of("python", "def f():\n    a()\n    # why\n    gone()\n    b()", added={4})
     assert without(code, holding(code, "gone()")) is None

@@ -96,7 +96,10 @@ def body_lines(code: Code, body: Node) -> list[str] | None:
         if source[end : body.end - 1].strip():
             return None
     else:
-        colon = next(one for one in reversed(body.parent.children if body.parent else []) if one.text == ":")
+        signs = reversed(body.parent.children if body.parent else [])
+        colon = next((one for one in signs if one.text == ":"), None)
+        if colon is None:  # a statement without braces
+            return None
         start, end = colon.end, body.end
     head, newline, inner = source[start:end].decode("utf-8", "replace").partition("\n")
     return inner.rstrip("\n").split("\n") if newline and not head.strip() and inner.strip() else None
