@@ -40,9 +40,21 @@ def leaves_unused(code: Code, start: int, end: int, but: str = "") -> bool:
         if function is None:
             continue
         near = [one for one in everywhere if function.start <= one.start < function.end]
-        if len(near or everywhere) == 1 and word not in {one.name.text for one in parameters(function)}:
+        if len(near or everywhere) != 1 or word in {one.name.text for one in parameters(function)}:
+            continue
+        if _declares(near[0]) if near else _imports(everywhere[0]):
             return True
     return False
+
+
+def _declares(node: Node) -> bool:
+    held = node.parent
+    listed = held is not None and held.kind in ("expression_list", "pattern_list") and held.field == "left"
+    return listed or node.field in ("left", "name", "pattern", "alias") or node.kind.endswith("_pattern")
+
+
+def _imports(node: Node) -> bool:
+    return any("import" in one.kind or one.kind == "use_declaration" for one in node.above())
 
 
 def _is_package(code: Code, word: str) -> bool:
