@@ -90,9 +90,23 @@ def test_a_place_that_the_diff_does_not_show_counts_nowhere() -> None:
     assert place_of(shown, Span(path="a.py", start=90, end=91)) is None
     assert place_of(shown, Span(path="b.py", start=3, end=3)) is None
     assert place_of(shown, Span(path="a.py")) is None
+    near = place_of(shown, Span(path="a.py", start=90, end=91), nearest=True)
+    assert near is not None and list(near.lines) == ["    begin()", "    x = 1"], "what its nearest hunk adds"
+    assert place_of(shown, Span(path="b.py", start=3, end=3), nearest=True) is None
     assert len(trait_pairs([case(1, Arm.DEFECT, "    x = 2")], Arm.DEFECT).hosts) == 0, "it has no twin"
 
 
 def test_the_same_cases_give_the_same_figures_in_any_order() -> None:
     made = list(pairs(60, moved))
     assert traces_section(made) == traces_section(reversed(made))
+
+
+def test_each_way_of_making_defects_has_a_row() -> None:
+    made = []
+    for at, item in enumerate(pairs(60, lambda line, drawn: line)):
+        kind = "planted" if at % 4 < 2 else "reintroduced"
+        marked = tuple(one.model_copy(update={"extra": {"made": kind}}) for one in item.case.references)
+        made.append(item.with_case(references=marked))
+    named = [row[:2] for row in traces_section(made).rows[:3]]
+    words = "a defect, or none: one change at a time"
+    assert named == [(words, 60), (f"{words}, planted", 30), (f"{words}, reintroduced", 30)]

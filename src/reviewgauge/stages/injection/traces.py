@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reviewgauge.core.building import Candidate, CardSection
-from reviewgauge.core.records import ARM, PAIR, Arm, Case, Span
+from reviewgauge.core.records import ARM, PAIR, Arm, Case, Side, Span
 from reviewgauge.core.shares import wilson
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.stages.sampling.draws import Row, draw_key
@@ -127,24 +127,34 @@ _TRAITS: Mapping[str, Callable[[Place], float]] = {
 }
 
 
-def place_of(case: Case, span: Span) -> Place | None:
-    """What is seen of a span in the diff of a case; None where the diff does not show it."""
+def place_of(case: Case, span: Span, nearest: bool = False) -> Place | None:
+    """What is seen of a span in the diff of a case; None where the diff does not show it.
+
+    `nearest`: then what the nearest hunk of its file adds or, where that adds nothing, all of it.
+    """
     hunks = [(file.path, hunk) for file in case.change.files for hunk in parse_patch(file.patch or "")]
-    shown = next((hunk for path, hunk in hunks if path == span.path and hunk.covers(span)), None)
+    own = [hunk for path, hunk in hunks if path == span.path and hunk.numbers(Side.NEW)]
+    shown = next((hunk for hunk in own if hunk.covers(span)), None)
+    if span.start is None or span.end is None or not own:
+        return None
+    if shown is None and nearest:
+        shown = min(own, key=lambda hunk: (abs(hunk.new_start - (span.start or 0)), hunk.new_start))
+        numbers = shown.numbers(Side.NEW, changed=True) or shown.numbers(Side.NEW)
+        span = span.model_copy(update={"start": numbers[0], "end": numbers[-1]})
     if shown is None or span.start is None or span.end is None:
         return None
     lines = [(line.new, line.text) for line in shown.lines if line.new is not None]
     above = [text for number, text in lines if number < span.start]
     kinds = Counter(line.kind for _, hunk in hunks for line in hunk.lines)
-    own = Counter(line.kind for line in shown.lines)
+    of_hunk = Counter(line.kind for line in shown.lines)
     return Place(
         lines=[text for number, text in lines if span.start <= number <= span.end],
         above=above[-_AROUND:],
         below=[text for number, text in lines if number > span.end][:_AROUND],
         line=span.start,
         share=len(above) / len(lines),
-        added=own["+"],
-        deleted=own["-"],
+        added=of_hunk["+"],
+        deleted=of_hunk["-"],
         hunks=len(hunks),
         changed=kinds["+"] + kinds["-"],
     )
@@ -159,8 +169,8 @@ class TraitPairs:
     hosts: Sequence[str]
 
 
-def trait_pairs(cases: Iterable[Case], arm: Arm) -> TraitPairs:
-    """The pairs of an arm and its twins whose places both diffs show, at most `MOST`."""
+def trait_pairs(cases: Iterable[Case], arm: Arm, made: str = "", nearest: bool = False) -> TraitPairs:
+    """The pairs of an arm and its twins whose places both diffs show, at most `MOST`; only what was `made` so."""
     import numpy as np
 
     held = list(cases)
@@ -168,7 +178,9 @@ def trait_pairs(cases: Iterable[Case], arm: Arm) -> TraitPairs:
     edited = sorted((case for case in held if case.facts[ARM] == arm), key=lambda case: draw_key(0, case.id))
     rows: list[tuple[str, list[float], list[float]]] = []
     for case in edited:
-        sides = [place_of(one, span) for one, span in _spans(case, twins.get(case.facts[PAIR]))]
+        if made and made not in _made(case):
+            continue
+        sides = [place_of(one, span, nearest) for one, span in _spans(case, twins.get(case.facts[PAIR]))]
         places = [place for place in sides if place is not None]
         if len(places) == len(sides) == 2 and len(rows) < MOST:
             with_it, without = ([float(trait(place)) for trait in _TRAITS.values()] for place in places)
@@ -176,6 +188,10 @@ def trait_pairs(cases: Iterable[Case], arm: Arm) -> TraitPairs:
     return TraitPairs(
         np.array([row[1] for row in rows]), np.array([row[2] for row in rows]), [host for host, _, _ in rows]
     )
+
+
+def _made(case: Case) -> set[str]:
+    return {str(one.extra.get("made")) for one in (*case.references, *case.rejected)}
 
 
 def _spans(case: Case, twin: Case | None) -> Iterator[tuple[Case, Span]]:
@@ -286,40 +302,46 @@ def _largest(weights: Numbers) -> str:
     return list(_TRAITS)[int(np.argmax(np.abs(weights)))]
 
 
-_WAYS = (
-    ("a defect, or none: one change at a time", Arm.DEFECT, alone),
-    ("which of the two has the defect: side by side", Arm.DEFECT, side_by_side),
-    ("which of the two has the harmless edit: side by side", Arm.SAFE, side_by_side),
-)
+_ALONE = "a defect, or none: one change at a time"
 
 
 def traces_section(made: Iterable[Candidate]) -> CardSection:
     """The card's figures; a warning where one change alone gives away its defect by surface."""
     cases = [one.case for one in made]
-    rows: list[Row] = []
-    warnings: list[str] = []
-    for words, arm, way in _WAYS:
-        pairs = trait_pairs(cases, arm)
-        n = len(pairs.hosts)
-        if len(set(pairs.hosts)) < FEWEST:
-            rows.append((words, n, None, None, None, f"fewer than {FEWEST} changes: cannot be told"))
-            continue
-        found = way(pairs)
-        rows.append((words, n, round(found.auc, 3), round(found.low, 3), round(found.high, 3), found.trait))
-        if way is alone and found.low > CHANCE:
+    kinds = sorted({kind for case in cases if case.facts[ARM] == Arm.DEFECT for kind in _made(case)})
+    rows, warnings = [], []
+    for kind in ("", *(kinds if len(kinds) > 1 else ())):
+        words = f"{_ALONE}, {kind}" if kind else _ALONE
+        pairs = trait_pairs(cases, Arm.DEFECT, kind, nearest=True)
+        rows.append(_row(words, pairs, found := _told(alone, pairs)))
+        if found and found.low > CHANCE:
             warnings.append(
-                f"surface traits tell a change with a defect from one without: AUC {found.auc:.2f} "
-                f"[{found.low:.2f}, {found.high:.2f}], most by its {found.trait}"
+                f"surface traits tell a change with a defect{f' ({kind})' if kind else ''} from one without: AUC "
+                f"{found.auc:.2f} [{found.low:.2f}, {found.high:.2f}], most by its {found.trait}"
             )
+    for what, arm in (("defect", Arm.DEFECT), ("harmless edit", Arm.SAFE)):
+        pairs = trait_pairs(cases, arm)
+        rows.append(_row(f"which of the two has the {what}: side by side", pairs, _told(side_by_side, pairs)))
     return CardSection(
         by="add_twins",
         title="Traces",
         text=(
             "How well a classifier on layout, names and position, which is shown the place, tells the planted from the "
             "sound (AUC; .5 is chance). A reviewer sees one change at a time, so the first row is the one that counts; "
-            "side by side any edit shows, such as by one word more."
+            "side by side any edit shows, such as by one word more. Where the twin's diff does not show the place, its "
+            "nearest hunk stands for it; such pairs are not seen side by side."
         ),
         columns=("who must say", "pairs", "AUC", "low", "high", "largest trait"),
         rows=tuple(rows),
         warnings=tuple(warnings),
     )
+
+
+def _told(way: Callable[[TraitPairs], Found], pairs: TraitPairs) -> Found | None:
+    return way(pairs) if len(set(pairs.hosts)) >= FEWEST else None
+
+
+def _row(words: str, pairs: TraitPairs, found: Found | None) -> Row:
+    if found is None:
+        return words, len(pairs.hosts), None, None, None, f"fewer than {FEWEST} changes: cannot be told"
+    return words, len(pairs.hosts), round(found.auc, 3), round(found.low, 3), round(found.high, 3), found.trait
