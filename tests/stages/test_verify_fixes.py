@@ -20,7 +20,7 @@ from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.sandbox import check_sandbox
-from reviewgauge.stages.verify_fixes import changed_tests, failing_tests
+from reviewgauge.stages.testing.runner import changed_tests, failing_tests
 
 pytestmark = pytest.mark.processes
 

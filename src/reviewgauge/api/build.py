@@ -41,6 +41,7 @@ from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.repo.forge.access import repository_name
+from reviewgauge.stages.add_twins import AddTwins
 from reviewgauge.stages.check_labels import SHEET
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
@@ -93,10 +94,10 @@ def build(
     Several sources make one benchmark, so that intervals can resample repositories. `recipe` is the name of one that
     ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters, `stages` are added at its end.
     `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`, as the stage `verify_fixes`
-    does. `reviews_by` names accounts whose posted reviews are taken in. Of the labels of a history, and of each
-    model's decisions, `audit` are drawn for people to check. The same call goes on where a killed one stopped, and
-    extends the benchmark when the source has grown. With `replace` a benchmark of another recipe, or of other sources,
-    is replaced, and kept as `out.1`, or the next number that is free.
+    does, or those of injected defects (`verify_defects`). `reviews_by` names accounts whose posted reviews are taken
+    in. Of the labels of a history, and of each model's decisions, `audit` are drawn for people to check. The same call
+    goes on where a killed one stopped, and extends the benchmark when the source has grown. With `replace` a benchmark
+    of another recipe, or of other sources, is replaced, and kept as `out.1`, or the next number that is free.
     """
     sources = _sources([source] if isinstance(source, (str, Path)) else source)
     given = dict(settings or {})
@@ -156,10 +157,13 @@ def _write(card: BuildCard, folder: Path) -> None:
 def _about_labels(
     plan: Sequence[tuple[Stage, Step]], out: Path, test: str, sandbox: str, audit: int
 ) -> Iterator[tuple[Stage, Step]]:
-    """The stages behind a recipe's that run the tests of fixes and take in what people say of labels."""
+    """The stages behind a recipe's that run tests of fixes or defects and take in what people say of labels."""
     if test:
-        why = "given with --test: which labels the tests of their fixes bear out"
-        yield load(Stage, f"verify_fixes(test={test!r}, sandbox={sandbox!r})"), Step(use="", why=why)
+        injected = any(isinstance(stage, AddTwins) for stage, _ in plan)
+        name = "verify_defects" if injected else "verify_fixes"
+        why = "which defects tests show" if injected else "which labels the tests of their fixes bear out"
+        made = load(Stage, f"{name}(test={test!r}, sandbox={sandbox!r})")
+        yield made, Step(use="", why=f"given with --test: {why}")
     if any(isinstance(stage, FromGit) for stage, _ in plan) and (audit or (out / SHEET).exists()):
         yield load(Stage, f"check_labels(n={audit})"), Step(use="", why="what people who checked labels say of them")
 

@@ -6,51 +6,40 @@ to fail on the change under review, too, and not as it did before that, is ours 
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.core.base import Record
-from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
-from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.files import write_whole
-from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Change, ChangedFile, Comment, FileStatus, Origin, Tier
-from reviewgauge.core.secrets import hide_secrets
-from reviewgauge.core.trust import ProgramText
-from reviewgauge.repo.git.folders import remove_tree, scratch_folder, write_files
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import StageOutput
+from reviewgauge.core.records import Change, Comment, Origin, Tier
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import (
-    Sandbox,
-    SandboxView,
-    check_sandbox,
-    clean_environment,
-    find_program,
-    needed,
-    no_program,
-)
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
-from reviewgauge.repo.mirrors.workspaces import workspace
-from reviewgauge.repo.syntax.languages import is_test, language
 from reviewgauge.stages.pull_requests.candidates import sort_findings
+from reviewgauge.stages.testing.runner import (
+    LEDGER,
+    MOST_FAILING,
+    VERIFIED,
+    FixTests,
+    SuiteRun,
+    SuiteRunner,
+    TestingStage,
+    Verdict,
+    changed_tests,
+    keep_ledger,
+)
 
-LEDGER = "tests.jsonl"
-VERIFIED = "verified"
 _KEY = ("verify_fixes", "2")  # of what is remembered; the number changes with what a run is
 
 
 @dataclass(frozen=True)
-class VerifyFixes(Stage):
+class VerifyFixes(TestingStage):
     """Runs `test` (a program and its arguments, without a shell) for each fix that changes tests.
 
     `{files}` stands for the tests that the fix changes, `{here}` for the folder that you are in. They are laid over
@@ -66,33 +55,10 @@ class VerifyFixes(Stage):
 
     example: ClassVar[str] = "reviewgauge build . --test 'pytest -q {files}' -o bench"
 
-    test: ProgramText
-    seconds: float = 300.0
-    fails: tuple[int, ...] = (1,)
-    env: tuple[ProgramText, ...] = ("PATH",)
-    sandbox: Sandbox = "auto"
-    visible: tuple[ProgramText, ...] = ()
-
-    def __post_init__(self) -> None:
-        try:
-            words = shlex.split(self.test)
-        except ValueError as error:
-            raise ValueError(f"test={self.test!r} cannot be read: {error}") from None
-        if not words:
-            raise ValueError("test must name a program, such as 'pytest -q {files}'")
-        if not 0 < self.seconds < inf or not self.fails or 0 in self.fails:
-            raise ValueError("seconds must be above 0, and fails must name exit codes other than 0")
-
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """The candidates, their labels verified where the tests say so. Raises UserError before anything is run."""
-        words = tuple(shlex.split(self.test))
-        if not find_program(words[0], self.env):
-            raise no_program(words[0])
-        if self.sandbox.startswith("bwrap"):
-            check_sandbox()
-        runner = SuiteRunner(words, self.fails, self.seconds, self.env, self.sandbox, self.visible)
-        verifier = _Verifier(runner, (*_KEY, self.test, repr((self.fails, self.seconds, self.sandbox))), context)
+        verifier = _Verifier(self.runner(), self.key(*_KEY), context)
         total = sum(bool(_fixes(item)) for item in items)
         for item in items:
             fixes = _fixes(item)
@@ -101,8 +67,7 @@ class VerifyFixes(Stage):
             verdicts = {fix: verifier.verdict(item.id, item.case.change, fix) for fix in fixes}
             yield from sort_findings(self, item, partial(_judged, verdicts), _YOUNGER) if verdicts else (item,)
         context.report(verifier.section())
-        with suppress(UserError):  # outside of a build there is no folder
-            write_whole(context.folder / RESULTS / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
+        keep_ledger(context, verifier.ledger)
 
 
 def _fixes(item: Candidate) -> list[str]:
@@ -129,16 +94,6 @@ def _marked(reference: Comment, verdicts: Mapping[str, Verdict]) -> Comment:
     if found.outcome == VERIFIED:
         update["tier"] = Tier.VERIFIED
     return reference.model_copy(update=update)
-
-
-class Verdict(Record):
-    """What the tests say of one label: `verified`, or why not, and the runs behind it. A line of the ledger."""
-
-    case: str
-    fix: str
-    outcome: str
-    detail: str = ""
-    runs: Mapping[str, SuiteRun] = {}
 
 
 @dataclass
@@ -229,7 +184,7 @@ _SPEAKING = (_BOTH, *_PASS.values(), _OTHERWISE, _OLDER)
 def _mended(runs: Mapping[str, SuiteRun]) -> list[str]:
     """The tests that fail before the fix, in whatever way, and not after it."""
     after = runs["after the fix"]
-    if after.result == "fail" and not 0 < len(after.failing) < _MOST_FAILING:
+    if after.result == "fail" and not 0 < len(after.failing) < MOST_FAILING:
         return []  # what failed is not known
     left = {name.partition(" - ")[0] for name in after.failing}
     return [name for name in runs["before the fix"].failing if name.partition(" - ")[0] not in left]
@@ -238,163 +193,3 @@ def _mended(runs: Mapping[str, SuiteRun]) -> list[str]:
 def _shown(runs: Mapping[str, SuiteRun]) -> list[str]:
     """The tests that the fix mends and that fail on the change in the same way as before the fix."""
     return [name for name in _mended(runs) if name in runs["on the change"].failing]
-
-
-# --- the tests of a fix, run on a commit ------------------------------------------------------------------------------
-
-FILES = "{files}"
-_LAST_WORDS = 2_000  # characters of the output that are kept
-_OUTPUT = 20_000_000  # bytes that a run may print
-_PROCESSES = 256  # that a run may have at a time
-_MOST_FAILING = 200  # tests that are named
-_SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
-_TEST = re.compile(r"test|spec", re.IGNORECASE)
-_FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit
-    r"(?:FAILED|ERROR) (?P<pytest>[^\s:]+\.py(?:(?:::| - ).*)?)|(?P<unittest>(?:FAIL|ERROR): \w++ \([\w.]++\))"
-    r"|--- FAIL: (?P<go>\S++)|not ok \d++ ?-? ?(?P<tap>.++)|● (?!Console)(?P<jest>.++)|rspec (?P<rspec>\S++)"
-    r"|test (?P<cargo>\S++) \.\.\. FAILED|\[ERROR\] ++(?P<maven>\w[\w.]*+)(?=:\d)|(?P<gradle>\S++ > \S++) FAILED"
-    r"|Failed (?P<dotnet>\S++) \[|\d++\) (?P<phpunit>[\w\\\\]++::\w++)"
-)
-_LONGEST_LINE = 1_000
-
-
-class FixTests(NamedTuple):
-    """The tests that a fix changes: all of their `paths`, of which some are `gone` after it, and those to `run`."""
-
-    paths: tuple[str, ...]
-    gone: tuple[str, ...]
-    run: tuple[str, ...]
-
-
-def changed_tests(files: Sequence[ChangedFile]) -> FixTests:
-    """The tests among the files of a fix. Those to run are code, and named like tests where any of them is."""
-    tests = [file for file in files if is_test(file.path) or _name(file.path) == "conftest.py"]
-    here = [file.path for file in tests if file.status is not FileStatus.DELETED]
-    gone = [file.path for file in tests if file.status is FileStatus.DELETED]
-    gone += [file.old_path for file in tests if file.old_path and file.status is FileStatus.RENAMED]
-    code = [path for path in here if language(path) and not _SUPPORT.fullmatch(_name(path).rpartition(".")[0])]
-    named = [path for path in code if _TEST.search(_name(path))]
-    return FixTests(tuple(here), tuple(gone), tuple(named or code))
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-class SuiteRun(Record):
-    """One run of tests. `result` is `pass`, `fail`, or why there is none; `failing` names tests as the output does."""
-
-    commit: str
-    result: str
-    failing: tuple[str, ...] = ()
-    seconds: float = 0.0
-    output: str = ""
-
-    @property
-    def ran(self) -> bool:
-        """Whether it says anything about the code."""
-        return self.result in ("pass", "fail")
-
-
-@dataclass(frozen=True)
-class SuiteRunner:
-    """Runs a command in a scrubbed checkout, with the tests of a fix laid over it.
-
-    `fails` are the exit codes that mean failing tests: with any other one nothing is known.
-    """
-
-    argv: tuple[str, ...]
-    fails: tuple[int, ...]
-    seconds: float
-    variables: tuple[str, ...]
-    sandbox: Sandbox
-    visible: tuple[str, ...]
-
-    def run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
-        """The run on `commit`, with the tests as they are in `fix`. Raises UserError where no process starts."""
-        try:
-            with workspace(repository, commit, whole=False) as made, scratch_folder() as top:
-                _lay_over(repository, fix, made.folder, tests)
-                ended = self._run(made.folder, top, tests.run)
-                output = (ended.out + b"\n" + ended.err).decode("utf-8", "replace").replace("\x00", "")
-                output = output.replace(str(made.folder), ".")
-        except UserError as error:
-            if error.problem.startswith("cannot start a process"):
-                raise
-            return SuiteRun(commit=commit, result=f"no checkout of it can be made: {error.problem}")
-        words = hide_secrets(output[-3 * _LAST_WORDS :]).strip()[-_LAST_WORDS:]
-        return SuiteRun(
-            commit=commit,
-            result=self._result(ended),
-            failing=failing_tests(output),
-            seconds=round(ended.seconds, 2),
-            output=f"{words}\n{ended.unproved}".strip(),
-        )
-
-    def _run(self, folder: Path, top: Path, files: Iterable[str]) -> Ended:
-        program = find_program(self.argv[0], self.variables)
-        argv = [program, *_words(self.argv[1:], files)]
-        environment = {**clean_environment(top, self.variables), "COLUMNS": "1000", "PYTHONDONTWRITEBYTECODE": "1"}
-        view = None
-        if self.sandbox.startswith("bwrap"):
-            readable = [*needed([Path(program)]), *(Path(word).expanduser().absolute() for word in self.visible)]
-            view = SandboxView(readable, [folder.parent, top], "network" in self.sandbox)
-        limits = ProcessLimits(self.seconds, _OUTPUT, _PROCESSES, namespace=self.sandbox != "off")
-        return run_guarded(argv, folder, environment, limits, view=view, scratch=(folder.parent, top))
-
-    def _result(self, ended: Ended) -> str:
-        if ended.ending == "exit":
-            if ended.code == 0:
-                return "pass"
-            return "fail" if ended.code in self.fails else f"the command ended with exit code {ended.code}"
-        why = {
-            "timeout": f"the command took longer than {self.seconds:g} seconds",
-            "output": "the command printed too much",
-            "processes": f"the command had more than {_PROCESSES} processes at a time",
-            "not started": "the command could not be started",
-        }
-        return why[ended.ending]
-
-
-def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:
-    """The arguments with the files in place of `{files}`: one by one, or quoted for a shell inside of a longer one."""
-    paths = [f"./{path}" if path.startswith("-") else path for path in files]
-    words: list[str] = []
-    for word in argv:
-        if word == FILES:
-            words += paths
-        else:
-            words.append(word.replace("{here}", str(Path.cwd())).replace(FILES, shlex.join(paths)))
-    return words
-
-
-def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -> None:
-    """Put the tests of the fix in place of those in the folder."""
-    wanted = set(tests.paths)
-    try:
-        for target in (folder / path for path in (*tests.paths, *tests.gone)):
-            if target.is_dir():
-                remove_tree(target)
-            else:
-                with suppress(NotADirectoryError):  # the change has a file where the fix has a folder
-                    target.unlink(missing_ok=True)
-        for drop in write_files(repository, folder, [e for e in repository.entries(fix) if e.path in wanted]):
-            raise UserError(f"{drop.item} of the fix {drop.reason}")
-    except OSError as error:
-        raise UserError(f"cannot write the tests of the fix: {error.strerror}") from None
-
-
-def failing_tests(output: str) -> tuple[str, ...]:
-    """The failing tests that an output names in one of the usual ways, with the kind of error where it tells."""
-    matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
-    names = ((match.lastgroup or "", hide_secrets(match[match.lastgroup or 0])) for match in matches if match)
-    found = dict.fromkeys(one_line(_pytest_name(name) if program == "pytest" else name) for program, name in names)
-    return tuple(found)[:_MOST_FAILING]
-
-
-def _pytest_name(line: str) -> str:
-    """`path::test[parameters] - Error` of a line of pytest's summary, without the error's message."""
-    end = line.find("] - ") + 1 if "[" in line.partition(" - ")[0] else 0
-    name, _, message = line[end:].partition(" - ")
-    kind = re.match(r"[\w.]*", message)
-    return " - ".join(filter(None, (line[:end] + name, kind[0] if kind else "")))

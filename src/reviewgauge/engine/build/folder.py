@@ -136,7 +136,7 @@ CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
 
 MOST = 40  # values of a fact that are named; the rest is counted together
 _OTHERS = "(others)"
-_ABOUT_LABELS = ("check_labels", "verify_fixes")  # stages that say more of a benchmark's labels, and make no other one
+_ABOUT_LABELS = ("check_labels", "verify_")  # stages that say more of a benchmark's labels, and make no other one
 
 _COUNTS = ("changes", "changed", "clean", "without a verdict", "references", "findings", "neutral", "rejected")
 
