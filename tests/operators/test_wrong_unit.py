@@ -28,6 +28,7 @@ CASES = [
     ),
     ("java", "class A {\n  X a = poll(5, TimeUnit.SECONDS);\n}", "X a = poll(5, TimeUnit.MILLISECONDS);", ""),
     ("go", "var wait = 5 * time.Second", "var wait = 5 * time.Millisecond", "var wait = 5000 * time.Millisecond"),
+    ("go", "var a = b > 2 * time.Second", "var a = b > 2 * time.Millisecond", "var a = b > 2000 * time.Millisecond"),
     ("go", "var wait = time.Minute", "var wait = time.Second", ""),
     ("go", "var count = int(wait / time.Second)", None, ""),
     (
@@ -50,6 +51,7 @@ def test_what_is_counted_wrongly(language: str, before: str, after: str | None, 
     ("language", "text", "said"),
     [
         ("python", "wait = timeout * 1000", "`timeout` is taken as it is where `wait` gets it"),
+        ("go", "var late = wait > time.Second", "Wrong unit: `time.Millisecond` is"),
         ("go", "var wait = 5 * time.Second", "`5 * time.Millisecond` is 1000 times too short"),
         ("javascript", "const n = Math.floor(a / b);", "`Math.ceil(a / b)` rounds up"),
     ],

@@ -96,9 +96,9 @@ def _unit(code: Code, node: Node, name: str) -> Iterator[Plant]:
     """A constant or a call that counts in a unit of time."""
     key = next((key for key in table("units") if name == key or name.endswith(f".{key}")), None)
     shown = node
-    while not code.is_a(node, "call") and shown.parent is not None and code.is_a(shown.parent, "arithmetic"):
+    while not code.is_a(node, "call") and shown.parent is not None and _signs(shown.parent) == {"*"}:
         shown = shown.parent
-    divided = shown is not node and any(one.text in "/%" for one in shown.children if not one.named)
+    divided = shown.parent is not None and _signs(shown.parent) & {"/", "%"}
     if (
         key is None
         or divided
@@ -120,6 +120,10 @@ def _unit(code: Code, node: Node, name: str) -> Iterator[Plant]:
         f"{'short' if factor > 1 else 'long'} for what it is used for.",
         same if abs(count - round(count)) < 1e-9 else (),
     )
+
+
+def _signs(node: Node) -> set[str]:
+    return {one.text for one in node.children if not one.named} if len(node.parts) == 2 else set()
 
 
 def _timer(name: str, held: Node) -> Iterator[Plant]:
