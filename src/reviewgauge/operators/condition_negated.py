@@ -22,6 +22,7 @@ from reviewgauge.repo.syntax.tree import Node
 _SWITCHES = ("TYPE_CHECKING", "__name__", "version_info", "process.env", "cfg!")
 _REFUSES = re.compile(r"\b(?:None|null|nil|undefined|false|False|Err|err|-1)\b|\breturn;?$")
 _PLAIN_USES = frozenset({"assignment", "assignment_expression", "assignment_statement", "expression_list"})
+_NARROWS = re.compile(r"(?:isinstance|hasattr|callable|\bis[A-Z]\w*)$")  # tests of a type
 _NULL_LIKE = frozenset({"None", "null", "undefined", "nil"})
 
 
@@ -81,10 +82,12 @@ def _subject(code: Code, part: Node) -> Node | None:
         part = bare(part.parts[0])
     if code.is_a(part, "comparison") and operator_of(part):
         left, right = part.parts
+        if left.text.startswith("typeof "):
+            return left.parts[0]
         return left if right.text in _NULL_LIKE or code.is_a(right, "null") else None
     if code.is_a(part, "call"):
         arguments = part.get("arguments")
-        narrows = callee(part).endswith(("isArray", "isinstance", "hasattr", "callable"))
+        narrows = _NARROWS.search(callee(part))
         return arguments.parts[0] if narrows and arguments and arguments.parts else None
     return part
 
