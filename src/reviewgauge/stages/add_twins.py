@@ -17,7 +17,6 @@ from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import ARM, Arm
 from reviewgauge.stages.injection.arms import HOST, SOUND_HEAD, twin
 from reviewgauge.stages.injection.likeness import likeness_section
-from reviewgauge.stages.injection.traces import traces_section
 from reviewgauge.stages.sampling.draws import draw_key
 
 
@@ -35,6 +34,8 @@ class AddTwins(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
+        from reviewgauge.stages.injection.traces import traces_section  # needs scipy
+
         hosts: dict[str, Candidate] = {}
         arms: defaultdict[str, list[Candidate]] = defaultdict(list)
         for item in items:

@@ -10,10 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
 
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.records import ARM, PAIR, Arm, Case, Side, Span
@@ -21,10 +23,7 @@ from reviewgauge.core.shares import wilson
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.stages.sampling.draws import Row, draw_key
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Numbers = np.ndarray[Any, np.dtype[np.float64]]
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 FEWEST, MOST = 20, 2000  # changes below which nothing can be said, and pairs above which others say no more
 CHANCE = 0.5
@@ -68,10 +67,6 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _blank(lines: Iterable[str]) -> int:
-    return sum(not line.strip() for line in lines)
-
-
 def _entropy(text: str) -> float:
     return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())
 
@@ -95,26 +90,21 @@ _TRAITS: Mapping[str, Callable[[Place], float]] = {
     "indentation": lambda p: min((_indent(line) for line in p.lines if line.strip()), default=0),
     "indentation against the line above": lambda p: _indent(p.lines[0]) - _indent(p.above[-1] if p.above else ""),
     "indentation against the line below": lambda p: _indent(p.lines[-1]) - _indent(p.below[0] if p.below else ""),
-    "tabs": lambda p: sum(line.count("\t") for line in p.lines),
     "blanks at ends of lines": lambda p: sum(line != line.rstrip() for line in p.lines),
-    "double blanks": lambda p: p.text.count("  "),
     "share of blanks": lambda p: _share(sum(map(str.isspace, p.text)), len(p.text)),
     "blanks around signs": _spaced,
     "share of comment lines": lambda p: _share(sum(bool(_COMMENT.match(line)) for line in p.lines), len(p.lines)),
     "number of words": lambda p: len(p.words),
     "length of words": lambda p: fmean(map(len, p.words)) if p.words else 0.0,
     "share of words with capitals": lambda p: _share(sum(word != word.lower() for word in p.words), len(p.words)),
-    "share of words with underscores": lambda p: _share(sum("_" in word for word in p.words), len(p.words)),
     "order of words": _ordered,
-    "repeated words": lambda p: len(p.words) - len(set(p.words)),
     "entropy of characters": lambda p: _entropy(p.text),
     "share of punctuation": lambda p: _share(len(re.findall(r"[^\w\s]", p.text)), len(p.text)),
-    "brackets": lambda p: len(re.findall(r"[()\[\]{}]", p.text)),
     "digits": lambda p: sum(map(str.isdigit, p.text)),
     "double quotes": lambda p: p.text.count('"'),
     "single quotes": lambda p: p.text.count("'"),
-    "blank lines above": lambda p: _blank(p.above),
-    "blank lines below": lambda p: _blank(p.below),
+    "blank lines above": lambda p: sum(not line.strip() for line in p.above),
+    "blank lines below": lambda p: sum(not line.strip() for line in p.below),
     "a line that stands next to itself": lambda p: sum(
         line in (*p.above, *p.below) for line in p.lines if line.strip()
     ),
@@ -160,8 +150,7 @@ def place_of(case: Case, span: Span, nearest: bool = False) -> Place | None:
     )
 
 
-@dataclass(frozen=True)
-class TraitPairs:
+class TraitPairs(NamedTuple):
     """One row of traits per pair for what was edited and for its twin, and the host of each pair."""
 
     edited: Numbers
@@ -171,8 +160,6 @@ class TraitPairs:
 
 def trait_pairs(cases: Iterable[Case], arm: Arm, made: str = "", nearest: bool = False) -> TraitPairs:
     """The pairs of an arm and its twins whose places both diffs show, at most `MOST`; only what was `made` so."""
-    import numpy as np
-
     held = list(cases)
     twins = {case.facts[PAIR]: case for case in held if case.facts[ARM] == Arm.TWIN}
     edited = sorted((case for case in held if case.facts[ARM] == arm), key=lambda case: draw_key(0, case.id))
@@ -214,77 +201,54 @@ class Found(NamedTuple):
 
 def alone(pairs: TraitPairs) -> Found:
     """Who sees one change at a time and must say whether it has the defect; interval by bootstrap over hosts."""
-    import numpy as np
-
-    folds, n = _folds(pairs.hosts), len(pairs.hosts)
-    scores = np.zeros((2, n))
-    both = np.stack([pairs.edited, pairs.twin])
-    for fold in range(_FOLDS):
-        test = folds == fold
-        train = both[:, ~test].reshape(-1, both.shape[2])
-        middle = train.mean(0)
-        spread = _spread(train, middle)
-        weights = _fit(_scaled(train, middle, spread), np.repeat([1.0, -1.0], (~test).sum()))
-        scores[:, test] = _scaled(both[:, test], middle, spread) @ weights
-    wins = _wins(scores[0][:, None] - scores[1][None, :])
+    n = len(pairs.hosts)
+    scores, trait = _scores(np.concatenate([pairs.edited, pairs.twin]), pairs.hosts)
+    wins = _wins(scores[:n, None] - scores[None, n:])
     hosts, of = np.unique(pairs.hosts, return_inverse=True)
     draws = np.random.default_rng(0).multinomial(len(hosts), np.full(len(hosts), 1 / len(hosts)), _RESAMPLES)
     counts = draws[:, of].astype(float)
-    resampled = ((counts @ wins) * counts).sum(1) / counts.sum(1) ** 2
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    everything = both.reshape(2 * n, -1)
-    middle = everything.mean(0)
-    weights = _fit(_scaled(everything, middle, _spread(everything, middle)), np.repeat([1.0, -1.0], n))
-    return Found(float(wins.mean()), float(low), float(high), _largest(weights))
+    low, high = np.quantile(((counts @ wins) * counts).sum(1) / counts.sum(1) ** 2, [0.025, 0.975])
+    return Found(float(wins.mean()), float(low), float(high), trait)
 
 
 def side_by_side(pairs: TraitPairs) -> Found:
     """Who sees both of a pair and must say which is the edited one, ties half; Wilson's interval."""
-    import numpy as np
+    n, apart = len(pairs.hosts), pairs.edited - pairs.twin
+    scores, trait = _scores(np.concatenate([apart, -apart]), pairs.hosts)
+    won = float(_wins(scores[:n]).sum())
+    low, high = wilson(won, n) or (0.0, 1.0)
+    return Found(won / n, low, high, trait)
 
-    folds, n = _folds(pairs.hosts), len(pairs.hosts)
-    scores, apart = np.zeros(n), pairs.edited - pairs.twin
+
+def _scores(rows: Numbers, hosts: Sequence[str]) -> tuple[Numbers, str]:
+    """(the score of each row by a model that saw no row of its host, the trait that weighs most in one that saw all).
+
+    The first half of the rows are edited, the second half are not, in the same order of hosts.
+    """
+    order = {host: at for at, host in enumerate(sorted(set(hosts), key=lambda host: draw_key(0, "fold", host)))}
+    folds = np.array([order[host] % _FOLDS for host in (*hosts, *hosts)])
+    signs = np.repeat([1.0, -1.0], len(hosts))
+    scores = np.zeros(len(rows))
     for fold in range(_FOLDS):
         test = folds == fold
-        spread = _spread(apart[~test])
-        scores[test] = _scaled(apart[test], 0.0, spread) @ _fit(_scaled(apart[~test], 0.0, spread), np.ones(n)[~test])
-    won = float(_wins(scores).sum())
-    low, high = wilson(won, n) or (0.0, 1.0)
-    return Found(won / n, low, high, _largest(_fit(_scaled(apart, 0.0, _spread(apart)), np.ones(n))))
+        weights = _fit(_scaled(rows[~test], rows[~test]), signs[~test])
+        scores[test] = _scaled(rows[test], rows[~test]) @ weights
+    return scores, list(_TRAITS)[int(np.argmax(np.abs(_fit(_scaled(rows, rows), signs))))]
 
 
-def _folds(hosts: Sequence[str]) -> Numbers:
-    import numpy as np
-
-    order = {host: at for at, host in enumerate(sorted(set(hosts), key=lambda host: draw_key(0, "fold", host)))}
-    return np.array([order[host] % _FOLDS for host in hosts], dtype=float)
-
-
-def _spread(rows: Numbers, middle: Numbers | float = 0.0) -> Numbers:
-    import numpy as np
-
-    root: Numbers = np.sqrt(((rows - middle) ** 2).mean(0))
-    return root
-
-
-def _scaled(rows: Numbers, middle: Numbers | float, spread: Numbers) -> Numbers:
-    import numpy as np
-
-    clipped: Numbers = np.clip((rows - middle) / np.where(spread > _TINY, spread, 1.0), -_FAR, _FAR)
-    return clipped
+def _scaled(rows: Numbers, like: Numbers) -> Numbers:
+    spread = like.std(0)
+    scaled: Numbers = np.clip((rows - like.mean(0)) / np.where(spread > _TINY, spread, 1.0), -_FAR, _FAR)
+    return scaled
 
 
 def _wins(apart: Numbers) -> Numbers:
-    import numpy as np
-
     won: Numbers = np.where(np.abs(apart) < _TINY, 0.5, apart > 0)
     return won
 
 
 def _fit(rows: Numbers, signs: Numbers) -> Numbers:
     """The weights of a logistic regression without an intercept: both classes are as large, and the traits centred."""
-    import numpy as np
-    from scipy.optimize import minimize
 
     def loss(weights: Numbers) -> tuple[float, Numbers]:
         margins = signs * (rows @ weights)
@@ -294,12 +258,6 @@ def _fit(rows: Numbers, signs: Numbers) -> Numbers:
 
     found: Numbers = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
     return found
-
-
-def _largest(weights: Numbers) -> str:
-    import numpy as np
-
-    return list(_TRAITS)[int(np.argmax(np.abs(weights)))]
 
 
 _ALONE = "a defect, or none: one change at a time"
