@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from annotation_toys import (
@@ -75,6 +75,7 @@ def test_what_was_exported_imports_to_the_same(tmp_path: Path, schema: str, kind
         assert (again.judgements, again.known) == (0, done.judgements)
 
 
+@example(reason="", text="\x00")
 @given(reason=st.text(max_size=40), text=st.text(min_size=1, max_size=40))
 def test_any_words_survive_the_round_trip(reason: str, text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("words")

@@ -322,7 +322,7 @@ def _checked(question: Question, answer: Answer) -> Answer:
         if isinstance(value, bool) or not isinstance(value, int) or not question.low <= value <= question.high:
             raise UserError(f"{question.dimension} is a whole number from {question.low} to {question.high}")
         return answer
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.replace("\x00", "").strip():
         raise UserError(f"{question.dimension} is empty")
     if question.takes_nothing and value == NOTHING:
         return answer
