@@ -17,6 +17,8 @@ from filelock import FileLock
 
 import fake_rules.behaviours
 from documented import run
+from reviewgauge.models.chat.client import ChatClient
+from reviewgauge.models.request.model_spec import ChatSettings
 from waiting import HANGS
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
@@ -81,6 +83,20 @@ def hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _unit(path: Path) -> str:
     return path.relative_to(Path(__file__).parent).parts[0]
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def own_client(own_cache: Path) -> Iterator[ChatClient]:
+    """A client of the test's own, which keeps no answer."""
+    with ChatClient(ChatSettings(cache=False)) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

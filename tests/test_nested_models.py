@@ -21,6 +21,8 @@ from reviewgauge.engine.score import score
 from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 MODEL = "fake:rules"
 SPECS = (
     MODEL,
@@ -47,11 +49,6 @@ KNOWN = {
     "reviewers ensemble.reviewer",
     "reviewers prompt.model",
 }
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 @cache

@@ -26,13 +26,10 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_models import Messages, scripted
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 FICKLE = "prompt(model='fake:fickle-30', scope='change')"
 HITS = Hits(location="gate")
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 def reviewed(folder: Path, cases: list[Case], attempts: int, *specs: str) -> RunFolder:

@@ -10,7 +10,7 @@ from git_project import make_change
 from reviewgauge.claims import sources
 from reviewgauge.claims.sources import finding_claims, offline_claims
 from reviewgauge.core.records import Change, ChangedFile
-from reviewgauge.repo.analysers.run import Analysis, Finding
+from reviewgauge.repo.analysers.run import Finding, Output
 
 
 def finding(**more: object) -> Finding:
@@ -26,7 +26,7 @@ def finding(**more: object) -> Finding:
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *found: Finding, files: int = 1) -> list[tuple[str, str, int | None]]:
-    monkeypatch.setattr(sources, "analyse", lambda *_: Analysis(found))
+    monkeypatch.setattr(sources, "analyse", lambda *_: Output(found))
     monkeypatch.setattr(sources, "Repository", lambda path: path)
     changed = tuple(ChangedFile(path=f"{name}.py", patch="@@ -1 +1 @@\n-a\n+b\n") for name in "ab"[:files])
     change = Change(repo="o/r", git="/r", head="1" * 40, files=changed)

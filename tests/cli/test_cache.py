@@ -25,22 +25,18 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:noisy-0")
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 @pytest.fixture
-def filled(home: Path) -> Path:
+def filled(own_cache: Path) -> Path:
     with ChatClient() as door:
         for model, count in zip(MODELS, (3, 2, 1), strict=True):
             for n in range(count):
                 door.model(model).ask(Request(messages=(user(f"question {n}"),)))
-    return home / "chat.sqlite"
+    return own_cache / "chat.sqlite"
 
 
 class Said(NamedTuple):
@@ -124,7 +120,7 @@ def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path, run: Call
     assert not (tmp_path / "none.jsonl").exists()
 
 
-def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path, tmp_path: Path) -> None:
+def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(own_cache: Path, tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=make_cases(1))
     with folder as opened, ChatClient(ChatSettings(cache=False), opened.append_call) as door:
         door.model("fake:rules").ask(Request(messages=(user("a"),)))
@@ -139,13 +135,13 @@ def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path,
     assert len(RecordedCalls(tmp_path / "calls.jsonl")) == 2
     with pytest.raises(UserError, match="holds no calls of nobody"):
         export(tmp_path / "none.jsonl", run=tmp_path / "run", model="nobody")
-    assert not home.exists()
+    assert not own_cache.exists()
 
 
-def test_a_cache_that_is_broken_is_named(home: Path, run: Callable[..., Said]) -> None:
-    home.mkdir()
-    (home / "chat.sqlite").write_bytes(b"no database" * 500)
-    for words in (("info",), ("clear", "--yes"), ("export", "-o", str(home / "x.jsonl"))):
+def test_a_cache_that_is_broken_is_named(own_cache: Path, run: Callable[..., Said]) -> None:
+    own_cache.mkdir()
+    (own_cache / "chat.sqlite").write_bytes(b"no database" * 500)
+    for words in (("info",), ("clear", "--yes"), ("export", "-o", str(own_cache / "x.jsonl"))):
         done = run(*words)
         assert done.returncode == 2
         assert "is broken" in done.stderr

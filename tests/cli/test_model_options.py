@@ -20,13 +20,9 @@ from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 PRICED = "fake:rules?max_tokens=100"
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def open_run(folder: Path) -> RunFolder:
@@ -130,12 +126,12 @@ def test_what_a_killed_run_paid_for_and_did_not_come_to_record_is_its_payment(tm
         assert run.spent() == 0
 
 
-def test_a_dry_run_asks_nobody_keeps_nothing_and_names_the_range(tmp_path: Path, home: Path) -> None:
+def test_a_dry_run_asks_nobody_keeps_nothing_and_names_the_range(tmp_path: Path, own_cache: Path) -> None:
     with open_run(tmp_path / "run") as run, ModelOptions(dry_run=True, budget=1e-9).client(run) as client:
         ask(3, "anthropic:claude-sonnet-4-5?max_tokens=1000")
         found = bill(client)
         assert list(run.calls()) == []
-    assert not home.exists()
+    assert not own_cache.exists()
     assert (found.estimated, found.calls, found.reused) == (True, 3, 0)
     assert found.dollars == pytest.approx(found.tokens_in * 3e-6 + found.tokens_out * 15e-6)
     assert found.worst is not None
@@ -158,11 +154,11 @@ def test_a_dry_run_knows_what_is_in_the_cache() -> None:
         assert (bill(client).calls, bill(client).reused) == (5, 0)
 
 
-def test_a_dry_run_goes_by_the_answers_of_the_same_model_where_there_are_some(home: Path) -> None:
+def test_a_dry_run_goes_by_the_answers_of_the_same_model_where_there_are_some(own_cache: Path) -> None:
     spec = "fake:rules"
     with ModelOptions().client():
         ask(6, spec)
-    with sqlite3.connect(home / "chat.sqlite") as connection:
+    with sqlite3.connect(own_cache / "chat.sqlite") as connection:
         connection.execute("UPDATE calls SET tokens_out = 2000")
     with ModelOptions(dry_run=True).client() as client:
         ask(10, spec)

@@ -18,6 +18,8 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 KEY = "sk-a-secret-that-no-file-may-hold"
 
 
@@ -42,12 +44,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         patch.setenv("REVIEWGAUGE_CACHE", str(folder / "cache"))
         patch.setenv("OPENAI_API_KEY", KEY)
         yield Recorded(folder, write_bench(folder / "bench"))
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def without_scores(run: Path, target: Path) -> Path:

@@ -19,10 +19,7 @@ from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions
 
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def check(

@@ -18,12 +18,9 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ChatSettings
 
+pytestmark = pytest.mark.usefixtures("own_cache")
+
 BOTH = pytest.mark.parametrize("executor", [Serial(), Threads(4)], ids=lambda e: type(e).__name__)
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,10 @@ from reviewgauge.judges.pairs.location import NO_DIFF, NO_HUNK, NO_PLACE
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.client import ChatClient, track_usage
+from reviewgauge.models.chat.client import track_usage
 from reviewgauge.models.request.messages import FENCE_NOTE, fence
-from reviewgauge.models.request.model_spec import ChatSettings
+
+pytestmark = pytest.mark.usefixtures("own_client")
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"
@@ -49,13 +49,6 @@ def case_of(*references: Comment, change: Change = CHANGE) -> Case:
 
 def review_of(*comments: Comment) -> Review:
     return Review(case="case", system="tool", comments=comments)
-
-
-@pytest.fixture(autouse=True)
-def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatClient]:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with ChatClient(ChatSettings(cache=False)) as opened:
-        yield opened
 
 
 def table(judge: Judge, comments: tuple[Comment, ...], *references: Comment) -> list[list[Verdict]]:

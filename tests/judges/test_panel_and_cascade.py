@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -23,8 +22,9 @@ from reviewgauge.judges.pairs.asking import NOT_ASKED, Compared, WeightedVote, a
 from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.client import ChatClient, track_usage
-from reviewgauge.models.request.model_spec import ChatSettings
+from reviewgauge.models.chat.client import track_usage
+
+pytestmark = pytest.mark.usefixtures("own_client")
 
 FAKE = "fake:rules"
 GOLDEN = f"golden(model='{FAKE}')"
@@ -47,13 +47,6 @@ COMMENTS = (
 )
 CASE = Case(id="case", change=Change(repo="a/b"), references=REFERENCES)
 REVIEW = Review(case="case", system="tool", comments=COMMENTS)
-
-
-@pytest.fixture(autouse=True)
-def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with ChatClient(ChatSettings(cache=False)):
-        yield
 
 
 def table(judge: Judge, case: Case = CASE) -> list[list[Verdict]]:

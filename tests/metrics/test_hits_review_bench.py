@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,8 +19,6 @@ from reviewgauge.metrics.hits import Hits
 from reviewgauge.metrics.matching.asking_right import LONGEST_DIFF, VALID, messages
 from reviewgauge.metrics.matching.asking_right import read as read_answer
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.model_spec import ChatSettings
 
 METRIC = Hits(judge="exact", policy="any", variant="review_bench")
 PATCH = "@@ -1,2 +1,3 @@\n def load(path):\n+    lock.acquire()\n     return open(path).read()\n"
@@ -145,14 +140,7 @@ def test_labels_that_do_not_agree_decide_nothing() -> None:
     assert "novel" not in measured(case, said.model_copy(update={"system": "other"})).parts
 
 
-@pytest.fixture
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with ChatClient(ChatSettings(cache=False)):
-        yield
-
-
-@pytest.mark.usefixtures("door")
+@pytest.mark.usefixtures("own_client")
 def test_a_model_judges_what_matched_nothing_and_nothing_else() -> None:
     """The fake model finds a comment right when the diff of its file has most of its words."""
     metric = Hits(judge="exact", policy="any", variant="review_bench", unmatched="fake:rules")

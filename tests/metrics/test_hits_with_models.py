@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,17 +17,11 @@ from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.client import ChatClient, track_usage
-from reviewgauge.models.request.model_spec import ChatSettings
+from reviewgauge.models.chat.client import track_usage
+
+pytestmark = pytest.mark.usefixtures("own_client")
 
 FAKE = "fake:rules"
-
-
-@pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with ChatClient(ChatSettings(cache=False)):
-        yield
 
 
 def sample() -> list[tuple[Case, Review]]:

@@ -57,26 +57,15 @@ def report(
     entries = read_scored_runs(runs, metric)
     boards, tables = [], []
     for scored in entries:
-        boards.append(
-            leaderboard(
-                scored,
-                slices=list(slices) or telling_slices(scored),
-                least=FEWEST,
-                resamples=resamples,
-                seed=seed,
-            )
-        )
+        cuts = list(slices) or telling_slices(scored)
+        boards.append(leaderboard(scored, slices=cuts, least=FEWEST, resamples=resamples, seed=seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
             tables.append(compare(scored, resamples=resamples, seed=seed))
     manifests = [RunFolder.open(run).manifest for run in runs]
     manifest = manifests[0]
     facts = {
         "data set": manifest.dataset,
-        "benchmark": manifest.benchmark,
-        "cases": str(manifest.cases),
-        "reviewgauge": manifest.reviewgauge,
-        "python": manifest.python,
-        "seed": str(manifest.seed),
+        **{name: str(getattr(manifest, name)) for name in ("benchmark", "cases", "reviewgauge", "python", "seed")},
         **{f"system {name}": entry.signature for one in manifests for name, entry in one.systems.items()},
         **{f"library {name}": version for name, version in manifest.libraries.items()},
     }

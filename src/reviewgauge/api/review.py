@@ -168,16 +168,15 @@ def review(
     chosen, left_out = teach_all(chosen, train, cases, abort_on_interrupt(stop, progress), dry_run=models.dry_run)
     drops += left_out
     work = _Work(found, chosen, models, workers, settings, progress)
-    if models.dry_run:
-        with naming_code_of(found):
+    with naming_code_of(found):
+        if models.dry_run:
             totals, spent = work.dry_run(cases, _outcomes(run, cases, label), label)
-        benchmark = benchmark_hash(cases)
-    else:
-        where = given_path(dataset, found, source)
-        with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
-            with naming_code_of(found):
+            benchmark = benchmark_hash(cases)
+        else:
+            where = given_path(dataset, found, source)
+            with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
                 totals, spent = work.run(folder)
-            label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
+                label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
     tasks = {case.change.task for case in cases}
     return ReviewResult(
         run=str(run),

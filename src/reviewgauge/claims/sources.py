@@ -27,6 +27,7 @@ from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, ana
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.processes import RecentlyUsed
+from reviewgauge.repo.syntax.around_hunks import in_focus
 from reviewgauge.repo.syntax.languages import language, not_product
 
 SOURCE = "diff"
@@ -88,18 +89,11 @@ def _files(change: Change) -> Iterator[tuple[ChangedFile, Sequence[Hunk]]]:
     for file in change.files:
         hunks: list[Hunk] = []
         for hunk in parse_patch(file.patch or ""):
-            if left > 0 and lines > 0 and _in_focus(change, file, hunk):
+            if left > 0 and lines > 0 and in_focus(change, file, hunk):
                 hunks.append(hunk)
                 left, lines = left - 1, lines - len(hunk.lines)
         if hunks or (change.focus is None and (_moved(file) or file.status in _WHOLE)):
             yield file, hunks
-
-
-def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
-    focus = change.focus
-    if focus is None:
-        return True
-    return focus.path in (file.path, file.old_path) and (focus.start is None or hunk.covers(focus))
 
 
 def _moved(file: ChangedFile) -> bool:

@@ -8,7 +8,7 @@ from reviewgauge.core.document import Column, ColumnKind, Document, Table, Text,
 from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note
-from reviewgauge.views.values import COEFFICIENT, or_dash, shown
+from reviewgauge.views.values import COEFFICIENT, counted, or_dash, shown
 
 SHORT_DIRECTIONS = {"up": "yes / best", "down": "no / worst"}
 Row = tuple[Value, ...]
@@ -61,10 +61,6 @@ def _column(title: str, kind: ColumnKind = "value", priority: int = 2) -> Column
     return Column(key=title, kind=kind, priority=priority)
 
 
-def _count(n: int | None) -> Value:
-    return Value(value=n, unit="count")
-
-
 def _failed(n: int) -> Value:
     return Value(text=f"{n}!" if n else "")
 
@@ -114,7 +110,7 @@ def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str =
         else:
             found = (row.spearman, row.spearman_within, row.kappa, row.auc)
             measured = [or_dash(figure, COEFFICIENT) for figure in found]
-        cells.append((Value(text=row.rater), _count(row.rows), *measured))
+        cells.append((Value(text=row.rater), counted(row.rows), *measured))
     notes = [f"{row.rater}: {why}" for row in rows if (why := row.kappa.reason)]
     notes += [words for row in rows if (words := _unasked(row))]
     notes += [
@@ -140,7 +136,7 @@ def _repeats(report: JudgeReport) -> Table:
     agreed = "kappa between repeats" if report.kind == "pairs" else "alpha between repeats"
     columns = [_column("asked", "name", 0), _column("n", "figure", 1), _column("flips", priority=0)]
     columns += [_column(agreed), _column("SD")]
-    times, asked = Value(text=f"{found.repeats} times"), _count(found.flips.n)
+    times, asked = Value(text=f"{found.repeats} times"), counted(found.flips.n)
     row = (
         times,
         asked,
@@ -158,7 +154,7 @@ def _probes(report: JudgeReport, probes: Sequence[ProbeRow]) -> Table:
     rows = [
         (
             Value(text=f"{probe.group}: {probe.name}"),
-            _count(probe.flips.n),
+            counted(probe.flips.n),
             or_dash(probe.flips, "share"),
             or_dash(probe.up),
             or_dash(probe.down),
@@ -183,7 +179,7 @@ def _biases(report: JudgeReport) -> Table:
         errors[f"error on its own family ({', '.join(found.families)})"] = found.own
         errors["error on other families"] = found.others
         errors["error on own less others"] = found.difference
-    rows = [(Value(text=what), or_dash(f, "share"), _count(f.n)) for what, f in errors.items() if f is not None]
+    rows = [(Value(text=what), or_dash(f, "share"), counted(f.n)) for what, f in errors.items() if f is not None]
     columns = (_column("bias", "name", 0), _column("value", priority=0), _column("n", "figure", 1))
     return _table("bias (above 0: too kind)", columns, rows, notes)
 

@@ -23,6 +23,7 @@ BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
 ALPHA = 0.05
 BASELINES = "baselines:"
+DETECTABLE = "the smallest true difference that these changes show with 80% power"
 
 
 # --- leaderboard ---------------------------------------------------------------------------------------------------
@@ -55,12 +56,8 @@ def leaderboard_table(board: Leaderboard, systems: Sequence[SystemSummary] | Non
 
 
 def _column(measure: str, **more: object) -> Column:
-    words = {
-        "title": figures.column(measure),
-        "short": SHORT.get(measure, ""),
-        "help": figures.EXPLAINED.get(measure, ""),
-    }
-    return Column.model_validate({"key": measure, **words, **more})
+    words = {"title": figures.column(measure), "help": figures.EXPLAINED.get(measure, "")}
+    return Column.model_validate({"key": measure, "short": SHORT.get(measure, ""), **words, **more})
 
 
 def _cell(system: SystemSummary, column: Column) -> Value:
@@ -233,13 +230,7 @@ def comparison_table(table: ComparisonTable) -> Table:
         Column(key="difference", short="diff", kind="difference", priority=0),
         Column(key="p", kind="figure", priority=2),
         Column(key="p (Holm)", short="Holm p", kind="figure"),
-        Column(
-            key="smallest detectable difference",
-            short="detectable",
-            help="the smallest true difference that these changes show with 80% power",
-            kind="figure",
-            priority=2,
-        ),
+        Column(key="smallest detectable difference", short="detectable", help=DETECTABLE, kind="figure", priority=2),
         *([Column(key="worst to best", kind="range", priority=5)] if moved else []),
         Column(key="n", kind="figure", priority=3),
     )
@@ -250,7 +241,7 @@ def comparison_table(table: ComparisonTable) -> Table:
     lines = [
         f"* found: p{corrected} is under .05. Intervals at {level}, "
         f"{table.resamples:,} resamples clustered by {table.clustered_by}, seed {table.seed}",
-        "detectable: the smallest true difference that these changes show with 80% power",
+        f"detectable: {DETECTABLE}",
         f"test: {tests}" if tests else "",
         f"{table.label or table.metric} on {table.dataset}, benchmark {figures.short_hash(table.benchmark)}",
         f"! {table.estimate_note}" if table.estimate_note else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 import jinja2
@@ -44,22 +44,23 @@ def document_page(document: Document, *, about: str = "") -> str:
     return "".join(page_pieces("document.html.j2", styles, {}, lead=blocks[:lead], blocks=blocks[lead:], **shown))
 
 
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reviewgauge.views", "templates"),
+def templates(package: str, finalize: Callable[[object], object]) -> jinja2.Environment:
+    """The templates of a package, escaped; a name that is not there is an error. `finalize` sees what is printed."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package, "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_finalize,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {
-        "number": figures.number,
-        "percent": figures.percent,
-        "label": figures.label,
-        "short_hash": figures.short_hash,
-    }
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = templates("reviewgauge.views", _finalize)
+    for name in ("number", "percent", "label", "short_hash"):
+        environment.globals[name] = getattr(figures, name)
     return environment
 
 

@@ -24,6 +24,11 @@ def or_dash(found: Value | float | None, unit: str | None = None, **more: object
     return Value.model_validate({**kept, **update})
 
 
+def coefficient(value: float | None) -> Value:
+    """A coefficient in a table; a dash where there is none."""
+    return or_dash(value, COEFFICIENT)
+
+
 def counted(n: float | None) -> Value:
     """A count in a table."""
     return Value(value=n, unit="count")

@@ -19,11 +19,7 @@ from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.messages import Answer, Call, Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def open_run(folder: Path) -> RunFolder:
@@ -113,12 +109,12 @@ def ask(door: ChatClient, texts: Sequence[str]) -> tuple[list[Answer], Usage]:
     return found, tracker.usage
 
 
-def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_path: Path, home: Path) -> None:
+def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_path: Path, own_cache: Path) -> None:
     with open_run(tmp_path / "run") as run, ChatClient(record=run.append_call) as door:
         first = ask(door, ["one", "two"])
     assert first[1].dollars
     assert len(list(run.calls())) == 4
-    for file in home.iterdir():
+    for file in own_cache.iterdir():
         file.unlink()
     with ChatClient(ChatSettings(replay=tmp_path / "run")) as door:
         assert ask(door, ["one", "two"]) == first
@@ -127,7 +123,7 @@ def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_p
         assert not caught.value.stops
         assert door.reused.added == 4
         assert door.budget.totals.calls == 0
-    assert not list(home.iterdir())
+    assert not list(own_cache.iterdir())
 
 
 def test_what_is_in_the_cache_costs_nothing_and_is_recorded_as_not_paid(tmp_path: Path) -> None:

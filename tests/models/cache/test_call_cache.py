@@ -212,21 +212,15 @@ def test_an_answer_that_no_file_can_carry_is_a_failure_and_its_neighbours_are_ke
 # --- what a client asks for ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-def test_the_cache_lies_in_the_cache_home_and_nothing_is_opened_before_it_is_used(home: Path) -> None:
+def test_the_cache_lies_in_the_cache_home_and_nothing_is_opened_before_it_is_used(own_cache: Path) -> None:
     store = open_store(cache=True, replay=None, dry_run=False)
     assert isinstance(store, CallCache)
-    assert store.file == home / "chat.sqlite" == cache_file()
+    assert store.file == own_cache / "chat.sqlite" == cache_file()
     store.close()
-    assert not home.exists()
+    assert not own_cache.exists()
 
 
-def test_without_a_cache_answers_live_as_long_as_the_process(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_answers_live_as_long_as_the_process(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stores = [open_store(cache=False, replay=None, dry_run=False)]
     monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     stores.append(open_store(cache=True, replay=None, dry_run=False))
@@ -237,14 +231,14 @@ def test_without_a_cache_answers_live_as_long_as_the_process(home: Path, monkeyp
         assert store.get(key_of("a")) == made("a")
         store.forget([key_of("a")])
         assert store.get(key_of("a")) is None
-    assert not home.exists()
+    assert not own_cache.exists()
 
 
-def test_a_dry_run_finds_what_the_cache_holds_and_keeps_nothing(home: Path) -> None:
+def test_a_dry_run_finds_what_the_cache_holds_and_keeps_nothing(own_cache: Path) -> None:
     empty = open_store(cache=True, replay=None, dry_run=True)
     assert empty.get(key_of("a")) is None
-    assert not home.exists()
-    cache = CallCache(home / "chat.sqlite")
+    assert not own_cache.exists()
+    cache = CallCache(own_cache / "chat.sqlite")
     put(cache, made("a"))
     cache.close()
     store = open_store(cache=True, replay=None, dry_run=True)
@@ -252,6 +246,6 @@ def test_a_dry_run_finds_what_the_cache_holds_and_keeps_nothing(home: Path) -> N
     asyncio.run(store.put(made("b")))
     assert store.get(key_of("b")) == made("b")  # the same call twice is one call, as it will be
     store.close()
-    again = CallCache(home / "chat.sqlite")
+    again = CallCache(own_cache / "chat.sqlite")
     assert again.get(key_of("b")) is None
     again.close()

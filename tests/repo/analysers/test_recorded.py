@@ -15,7 +15,7 @@ from git_project import make_change
 from reviewgauge.core.records import Change, Severity
 from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserSettings, Output
 from reviewgauge.repo.analysers.programs import read_jshint, read_pmd
-from reviewgauge.repo.analysers.run import Analysis, analyse, installed, versions
+from reviewgauge.repo.analysers.run import analyse, installed, versions
 from reviewgauge.repo.git.repository import Repository
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -83,12 +83,12 @@ def change_of(tmp_path: Path, tool: str) -> Change:
     return make_change(tmp_path / "repo", {"x": ""}, files)
 
 
-def run(change: Change, tool: str, **terms: object) -> Analysis:
+def run(change: Change, tool: str, **terms: object) -> Output:
     assert change.git is not None
     return analyse(Repository(Path(change.git)), change, AnalyserSettings(tools=(tool,), **terms))  # type: ignore[arg-type]
 
 
-def check(found: Analysis, tool: str) -> None:
+def check(found: Output, tool: str) -> None:
     assert {(f.rule, f.start, f.category, f.severity) for f in found.findings} == EXPECTED[tool]
     assert {(f.tool, f.path) for f in found.findings} == {(tool, RECORDED[tool][2][0])}
     assert [drop.item for drop in found.unread] == [item for item, _ in UNREAD[tool]]

@@ -18,7 +18,7 @@ from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserJob, Anal
 from reviewgauge.repo.analysers.run import (
     TOOLS,
     AnalyserSettings,
-    Analysis,
+    Output,
     analyse,
     check_tools,
     gaps,
@@ -30,12 +30,12 @@ from reviewgauge.repo.git.repository import Repository
 OURS = ("ruff", "lizard", "smells")  # these come with the package
 
 
-def run(change: Change, *tools: str, **terms: object) -> Analysis:
+def run(change: Change, *tools: str, **terms: object) -> Output:
     assert change.git is not None
     return analyse(Repository(Path(change.git)), change, AnalyserSettings(tools=tools or OURS, **terms))  # type: ignore[arg-type]
 
 
-def rules_of(analysis: Analysis) -> set[tuple[str, str, str, int]]:
+def rules_of(analysis: Output) -> set[tuple[str, str, str, int]]:
     return {(f.tool, f.rule, f.path, f.start) for f in analysis.findings}
 
 
@@ -196,7 +196,7 @@ def test_what_does_not_parse_is_said_and_the_rest_is_read(tmp_path: Path) -> Non
 
 def test_a_change_that_no_tool_reads_and_deleted_files_give_nothing(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"a.py": "import os\n"}, {"a.py": None, "notes.md": "# hi\n", "b.bin": b"\x00\x01"})
-    assert run(change) == Analysis()
+    assert run(change) == Output()
 
 
 # --- tools that break ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from git_project import make_change
 from reviewgauge.core.records import Change, Severity
 from reviewgauge.repo.analysers.findings import AnalyserSettings, SmellLimits
-from reviewgauge.repo.analysers.run import Analysis, analyse
+from reviewgauge.repo.analysers.run import Output, analyse
 from reviewgauge.repo.analysers.smells import find_smells
 from reviewgauge.repo.git.repository import Repository
 
@@ -160,7 +160,7 @@ def test_what_is_not_a_smell(source: str) -> None:
 # --- on the lines of a change --------------------------------------------------------------------------------------
 
 
-def run(change: Change, limits: SmellLimits = DEFAULTS, **terms: object) -> Analysis:
+def run(change: Change, limits: SmellLimits = DEFAULTS, **terms: object) -> Output:
     assert change.git is not None
     settings = AnalyserSettings(tools=("smells",), **(asdict(limits) | terms))
     return analyse(Repository(Path(change.git)), change, settings)

@@ -58,12 +58,7 @@ def attempt_spread(panel: ScoreTable, row: int, metric: Metric) -> AttemptSpread
 
 
 def leaderboard(
-    run: ScoredRun,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    slices: Sequence[str] = (),
-    least: int = 1,
+    run: ScoredRun, *, resamples: int = 10_000, seed: int = 0, slices: Sequence[str] = (), least: int = 1
 ) -> Leaderboard:
     """Summarise the scores of a run, best system first.
 

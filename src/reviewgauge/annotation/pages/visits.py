@@ -24,6 +24,7 @@ from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.core.errors import UserError
+from reviewgauge.views.pages import templates
 
 COOKIE = "reviewgauge_session"
 LARGEST_FORM, LARGEST_OF_STRANGERS, MOST_FIELDS = 2_000_000, 10_000, 5_000
@@ -165,15 +166,8 @@ async def _form(request: Request, largest: int) -> dict[str, list[str]] | None:
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates; a name that is not there is an error."""
-    found = jinja2.Environment(
-        loader=jinja2.PackageLoader("reviewgauge.annotation.pages", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=shown_order,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """The templates with the filter `share`."""
+    found = templates("reviewgauge.annotation.pages", shown_order)
     found.filters["share"] = _share
     return found
 

@@ -82,7 +82,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The result of one tool for one change. A file that it could not read is counted, and is not a failure."""
+    """The findings in one change, of a tool or of all, and the files that could not be read, which is no failure."""
 
     findings: tuple[Finding, ...] = ()
     unread: tuple[Drop, ...] = ()

@@ -46,8 +46,8 @@ __all__ = [
     "AnalyserCrash",
     "AnalyserSettings",
     "AnalyserTimeout",
-    "Analysis",
     "Finding",
+    "Output",
     "analyse",
     "check_tools",
     "gaps",
@@ -61,14 +61,6 @@ REACH = 10  # lines; a finding that spans more (a whole function or block) count
 
 _READ = frozenset().union(*TOOLS.values())
 _UNREAD = frozenset(rules_of("lizard")["not_recognised"])
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """The findings in one change, and the files that a tool could not read."""
-
-    findings: tuple[Finding, ...] = ()
-    unread: tuple[Drop, ...] = ()
 
 
 @dataclass(slots=True)
@@ -152,7 +144,7 @@ def _readable(change: Change) -> Iterator[ChangedFile]:
     return (file for file in change.files if file.status is not FileStatus.DELETED and not file.binary)
 
 
-def analyse(repository: Repository, change: Change, settings: AnalyserSettings) -> Analysis:
+def analyse(repository: Repository, change: Change, settings: AnalyserSettings) -> Output:
     """The findings on the changed lines of `change`, whose files carry their patches, in order of place.
 
     Raises AnalyserTimeout and AnalyserCrash; a file that merely does not parse is noted in `unread`.
@@ -165,7 +157,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
         if lines and any(known in TOOLS[tool] for tool in settings.tools):
             exported.changed[file.path] = lines
     if not exported.changed:
-        return Analysis()
+        return Output()
     with scratch_folder() as root:
         drops = list(export_files(repository, change.head, root / "files", exported.changed))
         (root / "home").mkdir()
@@ -179,7 +171,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
         tools = dict.fromkeys("python" if drop.by == "parse" else drop.by for drop in same)
         drops.append(same[0].model_copy(update={"by": ", ".join(tools)}))
     raw = (finding for output in outputs for finding in output.findings)
-    return Analysis(tuple(_placed(raw, exported)), tuple(drops))
+    return Output(tuple(_placed(raw, exported)), tuple(drops))
 
 
 def _load(files: Path, exported: _ExportedFiles) -> Iterator[Drop]:

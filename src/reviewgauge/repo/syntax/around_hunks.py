@@ -37,7 +37,7 @@ class AroundHunks:
         reader = reader_of(change.git)
         found: dict[tuple[str, Side, int, int], Found] = {}
         for file in change.files:
-            hunks = [hunk for hunk in parse_patch(file.patch or "") if _in_focus(change, file, hunk)]
+            hunks = [hunk for hunk in parse_patch(file.patch or "") if in_focus(change, file, hunk)]
             if not hunks:
                 continue
             sides: dict[Side, tuple[str, bytes]] = {}
@@ -90,7 +90,8 @@ def versions(change: Change, file: ChangedFile) -> Iterator[tuple[Side, str, str
         yield Side.NEW, change.head, file.path
 
 
-def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
+def in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
+    """Whether the hunk covers the place that the change is about, if it is about one."""
     focus = change.focus
     if focus is None:
         return True

@@ -10,7 +10,7 @@ from reviewgauge.core.reports.validity import MetricValidity, Misjudged
 from reviewgauge.views import figures
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.published import Printed
-from reviewgauge.views.values import COEFFICIENT, counted, or_dash
+from reviewgauge.views.values import COEFFICIENT, coefficient, counted, or_dash
 
 Called = Mapping[tuple[str, str, str], str]
 Row = tuple[Value, ...]
@@ -40,10 +40,6 @@ def _figure(figure: Value | None) -> Value:
     return found.model_copy(update={"text": f"{figures.UNDEFINED} {why}"}) if why else found
 
 
-def _number(value: float | None) -> Value:
-    return or_dash(value, COEFFICIENT)
-
-
 def score_unit(metric: MetricValidity) -> str:
     """Scores that are shares have three digits, others two."""
     return COEFFICIENT if metric.unit == "share" else ""
@@ -70,8 +66,8 @@ def overview_table(metrics: Sequence[MetricValidity], called: Called, printed: S
         (
             _text(line.metric),
             _text(figures.UNDEFINED),
-            _number(line.spearman),
-            *(_number(line.kendall if extra == "Kendall" else None) for extra in _OVERVIEW),
+            coefficient(line.spearman),
+            *(coefficient(line.kendall if extra == "Kendall" else None) for extra in _OVERVIEW),
         )
         for line in printed
     ]
@@ -136,7 +132,7 @@ def slices_table(
     theirs: list[Row] = []
     for name, lines in printed.items():
         given = ((line.spearman, line.kendall) if (line := lines.get(value)) else (None, None) for value in ns)
-        theirs.append((_text(name), *(_number(one) for pair in given for one in pair)))
+        theirs.append((_text(name), *(coefficient(one) for pair in given for one in pair)))
     title = f"Spearman (with interval) and Kendall where {fact} has one value"
     return _table("slices", title, columns, [*ours, *theirs], sections={len(ours): PUBLISHED} if theirs else {})
 
@@ -148,7 +144,7 @@ def means_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
     for metric in (one for one in metrics if one.grades):
         falls = ", ".join(f"{words.grade(one)} to {words.grade(two)}" for one, two in words.falls(metric))
         means = {row.grade: or_dash(row.mean, score_unit(metric), n=row.n) for row in metric.grades}
-        cells = (means.get(grade, _number(None)) for grade in grades)
+        cells = (means.get(grade, coefficient(None)) for grade in grades)
         rows.append((_named(metric, called), _text(f"not from {falls}" if falls else "always"), *cells))
     columns = [
         *columns_of("name", "metric"),
@@ -238,7 +234,8 @@ def distances_matrix(metric: MetricValidity) -> Table:
     pairs = {frozenset((cell.first, cell.second)): cell.statistic for cell in metric.ks}
     grades = sorted({grade for pair in pairs for grade in pair})
     rows = [
-        (_text(words.grade(one)), *(_number(pairs.get(frozenset((one, other)))) for other in grades)) for one in grades
+        (_text(words.grade(one)), *(coefficient(pairs.get(frozenset((one, other)))) for other in grades))
+        for one in grades
     ]
     columns = [*columns_of("name", "grade"), *columns_of("figure", *map(words.grade, grades))]
     return _table("distances", "Kolmogorov-Smirnov distance of the scores of two grades", columns, rows, shaded=True)
@@ -290,8 +287,8 @@ def sweeps_table(metric: MetricValidity) -> Table:
                 _figure(sweep.auc),
                 or_dash(best.f1 if best else None, COEFFICIENT, low=low, high=high),
                 or_dash(best.threshold if best else None, score_unit(metric)),
-                _number(best.precision if best else None),
-                _number(best.recall if best else None),
+                coefficient(best.precision if best else None),
+                coefficient(best.recall if best else None),
             )
         )
     columns = [*columns_of("name", "from grade"), *columns_of("figure", "rows"), *columns_of("value", "AUC", "best F1")]

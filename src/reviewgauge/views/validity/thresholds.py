@@ -11,7 +11,7 @@ from reviewgauge.core.specs import in_shell
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note
 from reviewgauge.views.validity import words
-from reviewgauge.views.values import COEFFICIENT, or_dash
+from reviewgauge.views.values import COEFFICIENT, coefficient, or_dash
 
 BAND = 0.1 + 1e-9  # on both sides of a threshold
 PAPER = {"paper (mxbai)": published.RULE, "... by people": published.REFERENCES}
@@ -55,10 +55,10 @@ def _model(fit: FittedThreshold) -> Row:
         or_dash(fit.threshold, COEFFICIENT),
         or_dash(here.spearman, COEFFICIENT),
         _between([value for value in near if value is not None]),
-        _number(best.threshold if best else None),
+        coefficient(best.threshold if best else None),
         or_dash(best.spearman if best else None, COEFFICIENT),
         or_dash(here.sentence.f1 if here.sentence else None, COEFFICIENT),
-        _number(random.threshold if random else None),
+        coefficient(random.threshold if random else None),
     )
 
 
@@ -68,15 +68,11 @@ def _paper_rows() -> Iterator[Row]:
         here = _PAPER[threshold]
         yield (
             Value(text=name),
-            _number(here.threshold),
-            _number(here.spearman),
+            coefficient(here.threshold),
+            coefficient(here.spearman),
             _between([p.spearman for p in published.POINTS if abs(p.threshold - here.threshold) <= BAND]),
-            *map(_number, (best.threshold, best.spearman, here.f1, published.FIVE_SIGMA)),
+            *map(coefficient, (best.threshold, best.spearman, here.f1, published.FIVE_SIGMA)),
         )
-
-
-def _number(value: float | None) -> Value:
-    return or_dash(value, COEFFICIENT)
 
 
 def _between(values: Sequence[float]) -> Value:
@@ -134,7 +130,7 @@ def paper_table() -> Table:
         title="Tables 4 and 18: mxbai-embed-large-v1, three languages; precision, recall and F1 of the review as one "
         "text",
         columns=(_THRESHOLD, *(Column(key=head, kind="figure") for head in heads)),
-        rows=tuple((Value(text=f"{point.threshold:g}"), *map(_number, point[1:])) for point in published.POINTS),
+        rows=tuple((Value(text=f"{point.threshold:g}"), *map(coefficient, point[1:])) for point in published.POINTS),
     )
 
 
