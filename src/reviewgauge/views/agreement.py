@@ -14,8 +14,7 @@ from reviewgauge.core.reports.agreement import (
     DimensionAgreement,
     PairAgreement,
 )
-from reviewgauge.views.leaderboard import note
-from reviewgauge.views.values import counted, or_dash
+from reviewgauge.views.values import counted, note, or_dash
 
 DIGITS = 4  # as the papers print them
 FEW_RATERS = 3  # least raters for a matrix

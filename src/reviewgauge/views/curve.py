@@ -9,9 +9,9 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Comparison
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import SHORT, note
+from reviewgauge.views.leaderboard import SHORT
 from reviewgauge.views.pages import document_page
-from reviewgauge.views.values import or_dash
+from reviewgauge.views.values import note, or_dash
 
 MOST_CHARTS = 3
 _BESIDE = ("precision", "recall", "comments_per_change")  # the headline

@@ -8,8 +8,7 @@ from itertools import accumulate
 from reviewgauge.core.document import Block, Chart, Column, Document, Section, Series, Table, Text, Value, columns_of
 from reviewgauge.core.reports.evolution import EvolutionReport, Step
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
-from reviewgauge.views.values import counted, or_dash
+from reviewgauge.views.values import counted, note, or_dash
 
 
 def evolution(report: EvolutionReport, *, page: bool = False) -> Document:

@@ -14,9 +14,8 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
 from reviewgauge.core.reports.versions import SystemVersions, VersionTable
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
 from reviewgauge.views.terminal.documents import document_view
-from reviewgauge.views.values import first_text, or_dash, shown
+from reviewgauge.views.values import first_text, note, or_dash, shown
 
 SHOWN = 15  # cases of one kind
 FINDINGS = 5

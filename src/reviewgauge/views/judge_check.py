@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from reviewgauge.core.document import Column, ColumnKind, Document, Table, Text, Value
 from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
-from reviewgauge.views.values import COEFFICIENT, counted, or_dash, shown
+from reviewgauge.views.values import COEFFICIENT, counted, note, or_dash, shown
 
 SHORT_DIRECTIONS = {"up": "yes / best", "down": "no / worst"}
 Row = tuple[Value, ...]

@@ -9,7 +9,7 @@ from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.views import figures
-from reviewgauge.views.values import or_dash
+from reviewgauge.views.values import counted, note, or_dash
 
 SHORT = {
     "comments_per_change": "c/chg",
@@ -42,13 +42,12 @@ def leaderboard_table(board: Leaderboard, systems: Sequence[SystemSummary] | Non
     columns += [_column(r, **{"kind": "figure", "priority": 2, **range_of.get(r, {})}) for r in extras]
     columns.append(Column(key="scored", kind="of"))
     columns += [Column(key="failed", kind="figure")] if any(s.failed for s in ranked) else []
-    rows = tuple(tuple(_cell(system, column) for column in columns) for system in ranked)
     first = next((at for at, system in enumerate(ranked) if system.baseline), 0)
     return Table(
         name="leaderboard",
         title=title,
         columns=tuple(columns),
-        rows=rows,
+        rows=tuple(tuple(_cell(system, column) for column in columns) for system in ranked),
         sections={first: BASELINES} if first else {},
         shown=1_000_000,
         plot=Plot(kind="forest", columns=(1,)),
@@ -95,11 +94,6 @@ def leaderboard_document(
         return Document(blocks=(leaderboard_table(board), said))
     below = [note(line) for line in lines if line]
     return Document(blocks=(leaderboard_table(board), said, *below, *slice_tables(board)))
-
-
-def note(line: str) -> Text:
-    """A line of small print; a warning where it begins with `!`."""
-    return Text(text=line, kind="warning" if line.startswith("!") else "note")
 
 
 def _explained(board: Leaderboard) -> list[str]:
@@ -186,8 +180,7 @@ def coverage_table(board: Leaderboard) -> Table:
         numbers = (s.cases, s.scored, s.failed, s.not_applicable, s.missing, s.attempts)
         bounds = Value(low=e.worst, high=e.best, unit=e.unit) if s.failed and e.worst is not None else Value(text="–")
         kinds = Value(text=", ".join(f"{kind} {count}" for kind, count in s.failures.items()))
-        figures_of = (Value(value=float(n), unit="count") for n in numbers)
-        rows.append((Value(text=s.system, fake=s.fake), *figures_of, kinds, bounds))
+        rows.append((Value(text=s.system, fake=s.fake), *map(counted, numbers), kinds, bounds))
     return Table(
         name="coverage",
         title=f"Scored changes of {board.dataset}; {board.common} were scored for every system",
@@ -225,8 +218,7 @@ def comparison_table(table: ComparisonTable) -> Table:
     columns = (
         Column(key="first - second", kind="name", priority=0),
         Column(key="measure", kind="text", priority=2),
-        Column(key="first", kind="figure", priority=4),
-        Column(key="second", kind="figure", priority=4),
+        *(Column(key=key, kind="figure", priority=4) for key in ("first", "second")),
         Column(key="difference", short="diff", kind="difference", priority=0),
         Column(key="p", kind="figure", priority=2),
         Column(key="p (Holm)", short="Holm p", kind="figure"),
@@ -234,8 +226,7 @@ def comparison_table(table: ComparisonTable) -> Table:
         *([Column(key="worst to best", kind="range", priority=5)] if moved else []),
         Column(key="n", kind="figure", priority=3),
     )
-    many = table.corrected
-    corrected = f", corrected over {many} comparisons (Holm)," if many > 1 else ""
+    corrected = f", corrected over {table.corrected} comparisons (Holm)," if table.corrected > 1 else ""
     tests = "; ".join(dict.fromkeys(c.test for c in table.comparisons))
     level = figures.percent(table.comparisons[0].level) if table.comparisons else "95%"
     lines = [
@@ -277,8 +268,7 @@ def _compared(c: Comparison, moved: bool) -> tuple[Value, ...]:
 
 def _told_apart(c: Comparison) -> str:
     """McNemar's test in words; empty where there is none."""
-    m = c.mcnemar
-    if m is None:
+    if (m := c.mcnemar) is None:
         return ""
     test = f"{m.only_first} by {c.first} alone, {m.only_second} by {c.second} alone"
     exact = f", exact {figures.p_clause(m.p)}" if m.p is not None else ""

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from reviewgauge.core.document import Block, Document, Table, Text, Value, columns_of
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan, Plan, RaterPlan
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
-from reviewgauge.views.values import counted, or_dash
+from reviewgauge.views.values import counted, note, or_dash
 
 PAIRS_SHOWN = 12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reviewgauge.core.document import Column, Document, Table, Text, Value, columns_of
 from reviewgauge.core.reports.rankings import RankAgreement, Rankings
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
+from reviewgauge.views.values import note
 
 
 def rankings_document(found: Rankings) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.core.document import Column, Table, Value
+from reviewgauge.core.document import Column, Table, Text, Value
 from reviewgauge.views import figures
 
 MINUS = "\N{MINUS SIGN}"
@@ -32,6 +32,11 @@ def coefficient(value: float | None) -> Value:
 def counted(n: float | None) -> Value:
     """A count in a table."""
     return Value(value=n, unit="count")
+
+
+def note(line: str) -> Text:
+    """A line of small print; a warning where it begins with `!`."""
+    return Text(text=line, kind="warning" if line.startswith("!") else "note")
 
 
 def shown(value: Value, column: Column | None = None, *, interval: bool = True, published: bool = True) -> str:

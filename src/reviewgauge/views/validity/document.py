@@ -20,11 +20,10 @@ from reviewgauge.core.document import (
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.validity import FitReport, MetricValidity, RowSet, Sweep, ValidityReport
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
 from reviewgauge.views.validity import metric_tables as tables
 from reviewgauge.views.validity import published, words
 from reviewgauge.views.validity.metric_tables import Called
-from reviewgauge.views.values import COEFFICIENT, counted, or_dash
+from reviewgauge.views.values import COEFFICIENT, counted, note, or_dash
 
 SHOWN_WEIGHTS = 10
 SHOWN_PUBLISHED = 3  # of a dimension, the highest, in the terminal

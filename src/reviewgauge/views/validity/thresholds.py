@@ -9,9 +9,8 @@ from reviewgauge.core.document import Block, Chart, Column, ColumnKind, Document
 from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
 from reviewgauge.core.specs import in_shell
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note
 from reviewgauge.views.validity import words
-from reviewgauge.views.values import COEFFICIENT, coefficient, or_dash
+from reviewgauge.views.values import COEFFICIENT, coefficient, note, or_dash
 
 BAND = 0.1 + 1e-9  # on both sides of a threshold
 PAPER = {"paper (mxbai)": published.RULE, "... by people": published.REFERENCES}
