@@ -66,7 +66,7 @@ def _is_plain_nonsense(code: Code, one: If, part: Node) -> bool:
     if code.tree.grammar == "go" and subject.text.lower().endswith("err"):
         return True
     scope = code.around(one.node, "function") or code.tree.root
-    typed = code.tree.grammar in ("typescript", "tsx")
+    typed = code.tree.grammar == "typescript"
     ends = scope.end if typed else one.then.end
     return any(
         node.text == subject.text and (typed or (node.parent is not None and node.parent.kind not in _PLAIN_USES))

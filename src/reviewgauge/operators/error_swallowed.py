@@ -125,7 +125,7 @@ def _instead(code: Code, guard: Node, function: Node) -> tuple[str | None, str]:
         gets = text.removeprefix("return ").removesuffix(";")
         if result.text != "void":
             return text or None, f"the caller gets `{gets}` and cannot tell why"
-    if grammar in ("typescript", "tsx"):
+    if grammar == "typescript":
         result = function.get("return_type")
         if result is None or "void" not in result.text:
             return None, ""
@@ -190,8 +190,8 @@ def _source_of(code: Code, node: Node) -> str:
 
 def _in_rust(code: Code) -> Iterator[Plant]:
     """`write()?;` becomes `let _ = write();`."""
-    for node in code.tree.root.walk():
-        if node.kind != "expression_statement" or not node.parts or node.parts[0].kind != "try_expression":
+    for node in code.tree.of_kind.get("expression_statement", ()):
+        if not node.parts or node.parts[0].kind != "try_expression":
             continue
         tried, function = node.parts[0], code.around(node, "function")
         result = function.get("return_type") if function is not None else None

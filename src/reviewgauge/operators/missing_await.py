@@ -66,7 +66,7 @@ def _told(code: Code, node: Node, called: Node) -> str:
     if held.kind == "return_statement" and what == "promise":  # else the caller waits as well
         passes = f"The promise of {name} is returned without `await`: when it fails, the error passes by this `try`."
         return passes if in_try else ""
-    if code.tree.grammar in ("typescript", "tsx"):
+    if code.tree.grammar == "typescript":
         return ""
     if held.kind == "return_statement":
         return f"This returns the coroutine of {name} itself, since it is not awaited: the caller gets no result."

@@ -100,7 +100,7 @@ def _is_likely(code: Code, test: NullTest) -> bool:
     if function is None:
         return False
     why = may_be_null(code, test.subject)
-    if code.tree.grammar in ("typescript", "tsx"):
+    if code.tree.grammar == "typescript":
         return any(one.name.text == test.subject.text and one.type == "any" for one in parameters(function))
     if test.plain and not why and code.tree.grammar == "python":
         return False

@@ -39,7 +39,7 @@ class MissingValidation(Operator):
                 continue
             text = found.condition.text
             word = next((one for one in found.words if one in taken), "")
-            typed = code.tree.grammar in ("typescript", "tsx") and says("guard", "types", text)  # it narrows a type
+            typed = code.tree.grammar == "typescript" and says("guard", "types", text)  # it narrows a type
             if not word or typed or says("guard", "null", text) or says("path", "checked", text):
                 continue
             function = name_of(code.around(node, "function"))

@@ -14,7 +14,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, nodes_of
 from reviewgauge.operators.code.sentences import quoted
 from reviewgauge.operators.code.signatures import Parameter, parameters
 from reviewgauge.operators.code.variables import variables
@@ -25,7 +25,7 @@ _EITHER_WAY = re.compile(  # callees that take both orders, or whose order every
     r"|chain|all|race|isinstance|issubclass|[gs]et_?attr|hasattr|push|append|extend|format|concat|set|tuple|list|join"
     r"|gather|and|or|xor)_?"
 )
-_TYPED = ("typescript", "tsx", "java", "go", "rust")
+_TYPED = ("typescript", "java", "go", "rust")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ def _taken(code: Code, name: str, count: int) -> list[Parameter]:
     found = [
         parameters(node)
         for tree in (code.tree, *code.others(name))
-        for node in tree.root.walk()
-        if code.is_a(node, "function") and (named := node.get("name")) is not None and named.text == name
+        for node in nodes_of(tree, "function")
+        if (named := node.get("name")) is not None and named.text == name
     ]
     return found[0] if len(found) == 1 and len(found[0]) >= count else []
 

@@ -14,12 +14,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid, nodes_of
 from reviewgauge.operators.code.sentences import quoted
 from reviewgauge.operators.code.variables import Variable, reads, variables
 from reviewgauge.repo.syntax.tree import Node
 
-_TYPED = ("typescript", "tsx", "java", "go", "rust")
+_TYPED = ("typescript", "java", "go", "rust")
 _COPIED = re.compile(r"&(?!mut)\S.*|[iu](?:8|16|32|64|128|size)|f32|f64|bool|char|number|len\(\) 0")
 _OPTIONAL = re.compile(r"\||\?|\b(?:undefined|null|Optional)\b")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -34,9 +34,9 @@ class WrongVariable(Operator):
 
     @override
     def plants(self, code: Code) -> Iterator[Plant]:
-        for function in code.tree.root.walk():
+        for function in nodes_of(code.tree, "function"):
             lines = range(code.tree.line(function.start), code.tree.line(function.end) + 1)
-            if code.is_a(function, "function") and not code.added.isdisjoint(lines):
+            if not code.added.isdisjoint(lines):
                 yield from sorted(_in_function(code, function))
 
 
@@ -63,7 +63,7 @@ def _fits(code: Code, use: Node, one: Variable, two: Variable, uses: dict[str, l
         return False
     if grammar == "rust" and not _COPIED.fullmatch(one.type):
         return False
-    if grammar in ("typescript", "tsx") and _OPTIONAL.search(one.type):
+    if grammar == "typescript" and _OPTIONAL.search(one.type):
         return False
     if _line(code, use).count(two.name) or _is_alias(two, one) or _is_alias(one, two):
         return False

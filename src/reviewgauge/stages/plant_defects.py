@@ -212,8 +212,11 @@ def _holding(repository: Repository, head: str, word: str, own: frozenset[str]) 
     paths = [path.decode("utf-8", "surrogateescape").partition(":")[2] for path in found.split(b"\x00") if path]
     product = [path for path in paths if path not in own and not not_product(path)][:_MOST_OTHERS]
     texts = repository.blobs(head, product)
-    trees = (parse(text, path) for path, text in texts.items() if text is not None)
+    trees = (_parsed(text, path) for path, text in texts.items() if text is not None)
     return tuple(tree for tree in trees if not isinstance(tree, str))
+
+
+_parsed = lru_cache(maxsize=32)(parse)  # the same files hold the callers of one host after the other
 
 
 def _section(undone: Counter[str], drawn: Counter[str], skipped: Counter[str]) -> CardSection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reviewgauge.operators.code.operator import Code, callee
+from reviewgauge.operators.code.operator import Code, callee, nodes_of
 from reviewgauge.operators.code.signatures import name_of
 from reviewgauge.repo.syntax.tree import Node
 
@@ -47,7 +47,7 @@ def callers(code: Code, name: str) -> list[Caller]:
 
 def definitions(code: Code, name: str) -> int:
     """How many functions of this file have a name."""
-    names = (one.get("name") for one in code.tree.root.walk() if code.is_a(one, "function"))
+    names = (one.get("name") for one in nodes_of(code.tree, "function"))
     return sum(1 for one in names if one is not None and one.text == name)
 
 

@@ -35,7 +35,7 @@ def null_test(code: Code, node: Node) -> NullTest | None:
         return None
     turned = code.is_a(node, "not") and node.children[0].text in ("not", "!")
     subject = bare(node.parts[0]) if turned else node
-    if _is_place(code, subject) and code.tree.grammar in ("python", "javascript", "typescript", "tsx"):
+    if _is_place(code, subject) and code.tree.grammar in ("python", "javascript", "typescript"):
         return NullTest(subject, turned, True)
     return None
 
@@ -80,7 +80,6 @@ _FAILING = {
     "python": ("attribute", "subscript", "call"),
     "javascript": ("member_expression", "subscript_expression", "call_expression"),
     "typescript": ("member_expression", "subscript_expression", "call_expression"),
-    "tsx": ("member_expression", "subscript_expression", "call_expression"),
     "java": ("field_access", "method_invocation", "array_access"),
     "go": ("selector_expression", "call_expression"),
     "rust": (),

@@ -7,6 +7,7 @@ import tomllib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar, NamedTuple
 
@@ -51,11 +52,9 @@ class Code:
 
     def nodes(self, role: str) -> Iterator[Node]:
         """The nodes of a role (`nodes.toml`) that begin on an added line, where code matters."""
-        kinds = kinds_of(self.tree.grammar, role)
-        if kinds:
-            for node in self.tree.root.walk():
-                if node.kind in kinds and self.tree.line(node.start) in self.added and not is_arid(self.tree, node):
-                    yield node
+        for node in nodes_of(self.tree, role):
+            if self.tree.line(node.start) in self.added and not is_arid(self.tree, node):
+                yield node
 
     def is_a(self, node: Node | None, role: str) -> bool:
         """Whether a node has a role."""
@@ -87,10 +86,16 @@ class Operator(Plugin):
         """
 
 
-def kinds_of(grammar: str, role: str) -> Sequence[str]:
+@cache
+def kinds_of(grammar: str, role: str) -> frozenset[str]:
     """The node types of a role in a language; none where it has no such thing."""
-    found: Sequence[str] = _TABLE.get("typescript" if grammar == "tsx" else grammar, {}).get(role, ())
-    return found
+    return frozenset(_TABLE.get(grammar, {}).get(role, ()))
+
+
+def nodes_of(tree: SyntaxTree, role: str) -> list[Node]:
+    """All nodes of a role in a file, in the order of the code."""
+    found = (node for kind in kinds_of(tree.grammar, role) for node in tree.of_kind.get(kind, ()))
+    return sorted(found, key=lambda node: node.at)
 
 
 def is_arid(tree: SyntaxTree, node: Node) -> bool:

@@ -47,14 +47,16 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
-    """The scopes, the text or the tree of a source, as `want` says."""
+    """The scopes, the text or the tree of a source, or whether it is sound, as `want` says."""
     from tree_sitter import QueryCursor
 
     parser, queries = _tools(key)
     tree = parser.parse(source)
     root = tree.root_node
+    if want == "sound":
+        return {"broken": root.has_error}
     if want == "tree":
-        return {"broken": True} if root.has_error else {"broken": False, **list_nodes(tree)}
+        return list_nodes(tree)
     found = QueryCursor(queries[want]).captures(root)
     if want == "scopes":
         broken = QueryCursor(queries["errors"]).captures(root).get("error", ()) if root.has_error else ()
