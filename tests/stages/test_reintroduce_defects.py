@@ -26,6 +26,8 @@ TOTAL = (
 )
 NEW = "def cheapest(items):\n    found = min(items, key=price)\n    print(found)\n    return found\n\n\n"
 PAD = "".join(f"def pad_{n}(a):\n    return a + {n}\n\n\n" for n in range(5))
+HIDDEN = "its place is not in the diff with the defect and in the one without"
+MORE = ("    amount = 0\n", "    seen = 0\n    last = 0\n    amount = 0\n")
 SOUND, FAULTY = TOTAL.format(""), TOTAL.format("[1:]")
 
 
@@ -103,19 +105,22 @@ UNCHECKED, CHECKED = CHECK.format(""), CHECK.format("    if user is None:\n     
     [
         pytest.param(UNCHECKED, CHECKED, NEW + CHECKED, (7, 8), id="what it adds goes: the lines around"),
         pytest.param(CHECKED, UNCHECKED, NEW + UNCHECKED, (8, 9), id="what it takes away comes back"),
-        pytest.param(FAULTY, SOUND, SOUND + NEW, (3, 3), id="the change is below"),
+        pytest.param(FAULTY, SOUND, SOUND.replace(*MORE), (5, 5), id="the change is above"),
+        pytest.param(FAULTY, SOUND, SOUND + PAD + NEW, (), id="the change is far: its twin does not show the place"),
         pytest.param(FAULTY, SOUND, (SOUND + NEW).replace("    ", "\t"), None, id="other blanks today"),
         pytest.param(
-            *(text.replace("    ", "\t") for text in (FAULTY, SOUND, SOUND + NEW)), (3, 3), id="tabs since ever"
+            *(text.replace("    ", "\t") for text in (FAULTY, SOUND, SOUND.replace(*MORE))),
+            (5, 5),
+            id="tabs since ever",
         ),
     ],
 )
 def test_the_place_is_where_the_fix_was(
-    tmp_path: Path, before: str, fixed: str, today: str, lines: tuple[int, int] | None
+    tmp_path: Path, before: str, fixed: str, today: str, lines: tuple[int, ...] | None
 ) -> None:
     told = shop(tmp_path / "shop", {"a.py": before}, {"a.py": fixed}, {"a.py": today})
     cases, outcomes = put_back(told, tmp_path / "bench")
-    assert outcomes == ({PUT_BACK: 1} if lines else {GONE: 1})
+    assert outcomes == {PUT_BACK if lines else GONE if lines is None else HIDDEN: 1}
     spans = [one.span for item in cases for one in item.case.references]
     assert [(span.start, span.end) for span in spans if span] == ([lines] if lines else [])
 
@@ -198,7 +203,7 @@ def test_the_seed_decides_which_fix_a_change_takes_and_the_same_gives_the_same(t
     for name in names:
         text = text.replace(FAULTY.replace("total", name), SOUND.replace("total", name))
         told.commit(f"Fix {name} without the first item", {"a.py": text})
-    told.commit("Add cheapest", {"a.py": NEW + sound})
+    told.commit("Count more", {"a.py": sound.replace(*MORE)})
     made = {seed: put_back(told, tmp_path / f"bench{seed}", seed=seed) for seed in range(6)}
     assert put_back(told, tmp_path / "again", seed=0)[0][0].case.references == made[0][0][0].case.references
     assert all(outcomes[PUT_BACK] == 1 for _, outcomes in made.values())

@@ -32,6 +32,7 @@ from reviewgauge.stages.injection.undone import count_undone
 from reviewgauge.stages.sampling.draws import draw_key
 
 MADE = "planted"
+_MOST_OF_ONE, _FEW = 0.25, 5  # the share of all defects that may be of one operator, and so many in any case
 _MOST_OTHERS = 20  # other files that are read for one name
 
 
@@ -103,12 +104,15 @@ class PlantDefects(Stage):
         except UserError as error:
             yield self.drop(host.id, "its code cannot be read", str(error))
             return
-        left = self.per_change
+        left, most = self.per_change, max(_MOST_OF_ONE, 1.5 / len(operators))
         keys = {offer: draw_key(self.seed, host.id, short_spec(offer.operator), offer.at) for offer in offers}
         lacking = {name: (drawn[name] + 1) / (undone.get(name, 0) + 1) for name in map(short_spec, operators)}
         offers.sort(key=lambda one: (lacking[short_spec(one.operator)], keys[one]), reverse=True)
         while offers and left:
             offer = offers.pop()
+            if drawn[short_spec(offer.operator)] >= max(_FEW, most * (drawn.total() + 1)):
+                skipped[f"more than {most:.0%} would be of one operator"] += 1
+                continue
             made = list(self._cases(host, offer))
             if not made:
                 skipped["the file does not parse with it"] += 1

@@ -132,7 +132,10 @@ def test_what_is_said_of_a_defect_is_right_on_it_and_wrong_on_its_twins(tmp_path
 
 def test_a_place_outside_of_the_diff_makes_no_case(tmp_path: Path) -> None:
     item = host(tmp_path)
-    assert with_defect(item, defect(item, line=40), "k", 0) == "its place is not in the diff any more"
+    assert (
+        with_defect(item, defect(item, line=40), "k", 0)
+        == "its place is not in the diff with the defect and in the one without"
+    )
 
 
 def test_the_same_input_gives_the_same_bytes_and_another_seed_or_key_other_ids(tmp_path: Path) -> None:

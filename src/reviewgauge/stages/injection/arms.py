@@ -81,10 +81,10 @@ def product_files(case: Case) -> dict[str, bytes]:
 def with_defect(host: Candidate, defect: Defect, key: str, seed: int) -> Candidate | str:
     """The host with a defect put in, or why that makes no case. `key` tells it from other defects of the host."""
     made = _arm(host, {defect.path: defect.defective}, Arm.DEFECT, key, seed)
-    file = next((file for file in made.case.change.files if file.path == defect.path), None)
     span = Span(path=defect.path, start=defect.lines[0], end=defect.lines[1])
-    if file is None or not any(hunk.covers(span) for hunk in parse_patch(file.patch or "")):
-        return "its place is not in the diff any more"
+    sound = span.model_copy(update={"start": defect.sound_lines[0], "end": defect.sound_lines[1]})
+    if not (_shows(made, span) and _shows(host, sound)):
+        return "its place is not in the diff with the defect and in the one without"
     snippet, diff = _mended(defect)
     reference = Comment(
         id=f"{defect.made}-{draw_key(seed, host.id, key):016x}",
@@ -100,6 +100,14 @@ def with_defect(host: Candidate, defect: Defect, key: str, seed: int) -> Candida
         extra={"operator": defect.operator, "made": defect.made, SOUND: list(defect.sound_lines)},
     )
     return made.with_case(references=(reference,), verdict=False)
+
+
+def _shows(item: Candidate, span: Span) -> bool:
+    """Whether a diff shows a place: else whoever comments on every hunk would tell the two apart."""
+    hunks = (
+        hunk for file in item.case.change.files if file.path == span.path for hunk in parse_patch(file.patch or "")
+    )
+    return any(hunk.covers(span) for hunk in hunks)
 
 
 def safe_twin(host: Candidate, defect: Candidate, code: bytes, lines: tuple[int, int], seed: int) -> Candidate:
