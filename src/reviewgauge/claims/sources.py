@@ -24,7 +24,7 @@ from reviewgauge.claims.model import ask_claims
 from reviewgauge.core.records import Change, ChangedFile, Claim, FileStatus, Severity
 from reviewgauge.models.text.words import raw_words, stem
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, installed, versions
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import Hunk, normal, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.processes import RecentlyUsed
 from reviewgauge.repo.syntax.around_hunks import in_focus
@@ -158,19 +158,15 @@ def _hunk_statements(blocks: Sequence[_Block], *, code: bool) -> Iterator[Statem
 def _moved_rows(blocks: Sequence[_Block]) -> set[int]:
     """The rows whose text is both removed and added: moved, or indented anew."""
     sides = [[row for block in blocks for row in block[which]] for which in (0, 1)]
-    old, new = (Counter(_squeezed(row.text) for row in rows) for rows in sides)
+    old, new = (Counter(normal(row.text) for row in rows) for rows in sides)
     found: set[int] = set()
     for rows in sides:
         left = old & new
         for row in rows:
-            if left[_squeezed(row.text)] > 0:
-                left[_squeezed(row.text)] -= 1
+            if left[normal(row.text)] > 0:
+                left[normal(row.text)] -= 1
                 found.add(row.number)
     return found
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
 
 
 def _tells(text: str) -> bool:
@@ -213,7 +209,7 @@ def _line(before: _Row | None, after: _Row | None, code: bool) -> Iterator[State
 def _only_space(blocks: Sequence[_Block]) -> Statement:
     """What can be said of a hunk without a telling line."""
     sides = [[row for block in blocks for row in block[which]] for which in (0, 1)]
-    old, new = (sorted(filter(None, (_squeezed(row.text) for row in rows))) for rows in sides)
+    old, new = (sorted(filter(None, (normal(row.text) for row in rows))) for rows in sides)
     if not old and not new:
         text = "Blank lines are changed."
     elif all(_joined(removed) == _joined(added) for removed, added in blocks):
@@ -224,7 +220,7 @@ def _only_space(blocks: Sequence[_Block]) -> Statement:
 
 
 def _joined(rows: Sequence[_Row]) -> str:
-    return _squeezed("".join(row.text for row in rows))
+    return normal("".join(row.text for row in rows))
 
 
 def _quoted(code: str) -> str:

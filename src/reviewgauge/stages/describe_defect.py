@@ -25,10 +25,9 @@ from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Line, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, fence
-from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
+from reviewgauge.repo.diff.diffs import DiffLine, normal, parse_patch
 from reviewgauge.repo.syntax.languages import trivial
 from reviewgauge.stages.asking.stage import AskingStage, decision, own_prompt, prompt_pins
-from reviewgauge.stages.history.lines import normal
 
 LONGEST = 500  # characters of a sentence
 _LONGEST_LINE = 120  # characters of a code line in a sentence

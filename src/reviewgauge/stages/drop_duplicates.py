@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Change
-from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.diffs import normal, parse_patch
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _changed_text(change: Change) -> list[str]:
     found: list[str] = []
     for file in sorted(change.files, key=lambda file: file.path):
         shown = (line for hunk in parse_patch(file.patch or "") for line in hunk.lines)
-        lines = [line.kind + _squeezed(line.text) for line in shown if line.kind != " "]
+        lines = [line.kind + normal(line.text) for line in shown if line.kind != " "]
         if lines:
             found += [file.path, *(line for line in lines if len(line) > 1)]
     return found
@@ -63,9 +63,5 @@ def _place(change: Change) -> str:
     patches = [file.patch or "" for file in change.files if file.path == focus.path]
     lines = [line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines]
     span = range(focus.start, focus.end + 1)
-    texts = (_squeezed(n.text) for n in lines if n.number(focus.side) in span)
+    texts = (normal(n.text) for n in lines if n.number(focus.side) in span)
     return "\x1e".join([focus.path, *texts])
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())

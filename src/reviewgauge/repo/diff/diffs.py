@@ -91,6 +91,11 @@ class Hunk:
         return Span(path=path, start=numbers[0], end=numbers[-1], side=side) if numbers[0] else Span(path=path)
 
 
+def normal(text: str) -> str:
+    """The text of a line without white space: what stays when it is only moved or indented."""
+    return "".join(text.split())
+
+
 @lru_cache(maxsize=256)
 def parse_patch(patch: str) -> tuple[Hunk, ...]:
     """The hunks of one file's patch. A hunk that is cut short (GitHub's `diff_hunk`) keeps the lines it has."""

@@ -18,7 +18,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.diffs import normal, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.syntax.languages import not_product, trivial
@@ -334,7 +334,7 @@ def _pull(repository: Repository, head: str, subject: str) -> int | None:
 
 def _added(file: ChangedFile) -> frozenset[str]:
     lines = (line for hunk in parse_patch(file.patch or "") for line in hunk.lines if line.kind == "+")
-    return frozenset(text for line in lines if not trivial(line.text) and len(text := _normal(line.text)) >= _SHORT)
+    return frozenset(text for line in lines if not trivial(line.text) and len(text := normal(line.text)) >= _SHORT)
 
 
 def _touched(diff: str, wanted: Mapping[str, frozenset[str]]) -> Iterator[str]:
@@ -343,9 +343,5 @@ def _touched(diff: str, wanted: Mapping[str, frozenset[str]]) -> Iterator[str]:
     for line in diff.split("\n"):
         if line.startswith("--- "):
             lines = wanted.get(line[4:].removeprefix("a/"), frozenset())
-        elif line[:1] in ("-", " ") and _normal(line[1:]) in lines:
+        elif line[:1] in ("-", " ") and normal(line[1:]) in lines:
             yield line[0]
-
-
-def _normal(text: str) -> str:
-    return "".join(text.split())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
-from reviewgauge.repo.diff.diffs import Kind, parse_patch
+from reviewgauge.repo.diff.diffs import Kind, normal, parse_patch
 from reviewgauge.repo.history.commits import Commit
 from reviewgauge.repo.history.fix_messages import (
     CLOSES_AN_ISSUE,
@@ -27,7 +27,7 @@ from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pul
 from reviewgauge.repo.syntax.languages import is_test, not_product, trivial
 from reviewgauge.repo.szz.skipping import BESIDE
 from reviewgauge.repo.szz.trace import Fix, Inducing, SzzSettings, Trace
-from reviewgauge.stages.history.lines import normal, texts
+from reviewgauge.stages.history.lines import texts
 from reviewgauge.stages.history.memory import HistoryMemory
 
 _FOREIGN_ISSUE = re.compile(r"\b[\w.-]{1,100}/[\w.-]{1,100}#\d+")

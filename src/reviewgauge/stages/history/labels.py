@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
-from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
+from reviewgauge.repo.diff.diffs import Hunk, line_runs, normal, parse_patch
 from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import LandedChange, own_text, without_ids
 from reviewgauge.repo.syntax.languages import is_test, not_product
@@ -31,7 +31,6 @@ from reviewgauge.stages.history.lines import (
     as_edit_of_deleted,
     forward,
     new_text,
-    normal,
     origin_problem,
     respells,
     says_the_same,

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
-from reviewgauge.repo.diff.diffs import DiffLine, Kind, parse_patch
+from reviewgauge.repo.diff.diffs import DiffLine, Kind, normal, parse_patch
 from reviewgauge.repo.diff.positions import map_line
 from reviewgauge.repo.syntax.languages import trivial
 
@@ -33,11 +33,6 @@ def forward(files: Sequence[ChangedFile], path: str, line: int) -> tuple[str, in
         moved = map_line(file.patch, line)
         return None if moved is None else (file.path, moved)
     return path, line
-
-
-def normal(text: str) -> str:
-    """The text of a line without white space: what stays when it is only moved or indented."""
-    return "".join(text.split())
 
 
 def texts(files: Sequence[ChangedFile], kind: Kind) -> frozenset[str]:
