@@ -40,7 +40,7 @@ def examine_with_cost(
     found = find_dataset(dataset, source)
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
-    wanted = find_metrics(metrics or (*usual_metrics(cases)[:-1], "hits"))
+    wanted = find_metrics(metrics or (*(one for one in usual_metrics(cases) if one == "twins"), "hits"))
     fakes: set[bool] = set()
     with models.client() as client:
         client.record = lambda call: fakes.add(call.answer.fake)

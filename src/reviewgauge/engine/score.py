@@ -233,9 +233,13 @@ def usual_metric(tasks: Collection[Task]) -> str:
 
 
 def usual_metrics(cases: Iterable[Case]) -> tuple[str, ...]:
-    """The metrics for these cases: the usual one of their task, after `twins` where defects were injected."""
+    """The metrics for these cases: the usual one of their task, `twins` where defects were injected, or both."""
     seen = {(case.change.task, ARM in case.facts) for case in cases}
-    return (*(("twins",) if any(arm for _, arm in seen) else ()), usual_metric({task for task, _ in seen}))
+    plain = {task for task, armed in seen if not armed}
+    return (
+        *(["twins"] if any(armed for _, armed in seen) else []),
+        *([usual_metric(plain)] if plain or not seen else []),
+    )
 
 
 def _recorded(run: RunFolder, scorer: _Scorer, outcome: Outcome, value: Answered | None) -> Score:

@@ -32,7 +32,7 @@ from reviewgauge.stages.injection.undone import count_undone
 from reviewgauge.stages.sampling.draws import draw_key
 
 MADE = "planted"
-_MOST_OF_ONE, _FEW = 0.25, 5  # the share of all defects that may be of one operator, and so many in any case
+_MOST_OF_ONE, _FEW = 0.4, 5  # the share of all defects that may be of one operator, and so many in any case
 _MOST_OTHERS = 20  # other files that are read for one name
 
 
