@@ -23,7 +23,7 @@ def test_a_run_of_a_small_task_is_scored_by_its_usual_metric(tmp_path: Path) -> 
     with pytest.raises(UserError, match=r'assess\(no_verdict="comments"\) would go by its comments'):
         score(tmp_path / "comments")
     assert usual_metric({Task.ASSESS, Task.LOCATE}) == usual_metric(()) == "hits"
-    assert usual_metrics(twin_pairs.hosts(1)) == ("twins", "hits")
+    assert usual_metrics(twin_pairs.hosts(1)) == ("twins",)
 
 
 def test_the_tables_of_a_result_can_be_taken_elsewhere(tmp_path: Path) -> None:
