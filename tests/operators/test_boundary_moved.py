@@ -38,11 +38,11 @@ SCRIPT = "function pay(a, b) {{\n  return {};\n}}\n"
         ("rust", "fn f(a: u8) -> Vec<u8> {{\n    {}\n}}\n", "Vec::<u8>::new()", None),
     ],
 )
-def test_a_bound_moves(language, frame, before, after):
+def test_a_bound_moves(language: str, frame: str, before: str, after: str) -> None:
     assert changes(BoundaryMoved(), language, frame.format(before)) == ([] if after is None else [after])
 
 
-def test_the_safe_twin_mirrors_what_has_no_literal():
+def test_the_safe_twin_mirrors_what_has_no_literal() -> None:
     assert changes(BoundaryMoved(), "python", PYTHON.format("a < b"), safe=True) == ["return b > a"]
     assert changes(BoundaryMoved(), "python", PYTHON.format("a < 3"), safe=True) == []
 
@@ -64,5 +64,5 @@ def test_the_safe_twin_mirrors_what_has_no_literal():
         ),
     ],
 )
-def test_the_sentence_says_what_happens_at_the_bound(source, said):
+def test_the_sentence_says_what_happens_at_the_bound(source: str, said: str) -> None:
     assert bodies(BoundaryMoved(), "python", source) == [said]

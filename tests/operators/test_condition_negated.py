@@ -43,7 +43,7 @@ RUST = "fn pay(mut a: u8, b: u8) -> u8 {{\n    if {0} {{\n        a = b;\n    }}
         ("rust", RUST, "let Some(c) = x", None),
     ],
 )
-def test_a_condition_is_turned(language, frame, before, after):
+def test_a_condition_is_turned(language: str, frame: str, before: str, after: str) -> None:
     assert changes(ConditionNegated(), language, frame.format(before)) == ([] if after is None else [after])
 
 
@@ -56,7 +56,7 @@ def test_a_condition_is_turned(language, frame, before, after):
         "def pay(a):\n    if a == 1:\n        b()\n    elif a == 2:\n        c()\n    else:\n        d()\n",
     ],
 )
-def test_nothing_outside_functions_for_logging_in_chains_or_where_the_branch_uses_what_is_missing(source):
+def test_nothing_outside_functions_for_logging_in_chains_or_where_the_branch_uses_what_is_missing(source: str) -> None:
     assert changes(ConditionNegated(), "python", source) == []
 
 
@@ -82,7 +82,7 @@ def test_nothing_outside_functions_for_logging_in_chains_or_where_the_branch_use
         ("java", JAVA.format("a == 1"), None),
     ],
 )
-def test_the_safe_twin_exchanges_the_branches_or_mirrors_the_comparison(language, before, after):
+def test_the_safe_twin_exchanges_the_branches_or_mirrors_the_comparison(language: str, before: str, after: str) -> None:
     assert changes(ConditionNegated(), language, before, safe=True) == ([] if after is None else [after])
 
 
@@ -111,5 +111,5 @@ def test_the_safe_twin_exchanges_the_branches_or_mirrors_the_comparison(language
         ),
     ],
 )
-def test_the_sentence_says_what_the_branch_does(source, said):
+def test_the_sentence_says_what_the_branch_does(source: str, said: str) -> None:
     assert bodies(ConditionNegated(), "python", source) == [said]

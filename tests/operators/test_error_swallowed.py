@@ -46,11 +46,11 @@ RUST = "fn pay(a: u8) -> {} {{\n    open(a){};\n    Ok(a)\n}}\n"
         ("rust", RUST.format("Result<u8, E>", ""), None),
     ],
 )
-def test_the_code_goes_on(language, before, after):
+def test_the_code_goes_on(language: str, before: str, after: str) -> None:
     assert changes(ErrorSwallowed(), language, before) == ([] if after is None else [after])
 
 
-def test_the_safe_twin_makes_the_error_before_it_raises_it():
+def test_the_safe_twin_makes_the_error_before_it_raises_it() -> None:
     source = PYTHON.format("raise Closed(a) from e")
     assert changes(ErrorSwallowed(), "python", source, safe=True) == ["failure = Closed(a) raise failure from e"]
 
@@ -76,5 +76,5 @@ def test_the_safe_twin_makes_the_error_before_it_raises_it():
         ),
     ],
 )
-def test_the_sentence_says_what_fails_unnoticed(language, source, said):
+def test_the_sentence_says_what_fails_unnoticed(language: str, source: str, said: str) -> None:
     assert bodies(ErrorSwallowed(), language, source) == [said]

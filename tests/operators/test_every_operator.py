@@ -15,7 +15,7 @@ from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, app
 from reviewgauge.repo.syntax.tree import SyntaxTree, parse
 
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.txt"))
-OPERATORS = [load(Operator, name) for name in names("operators")]  # type: ignore[type-abstract]
+OPERATORS = [load(Operator, name) for name in names("operators")]
 
 
 def code_of(sample: Path, share: float = 1.0) -> Code:

@@ -32,7 +32,7 @@ SCRIPT = "async function pay(a) {{\n  {}\n  b();\n}}\n"
         ("tsx", SCRIPT, "await a.close();", ["a.close();"]),
     ],
 )  # fmt: skip
-def test_nobody_waits(language, frame, before, after):
+def test_nobody_waits(language: str, frame: str, before: str, after: list[str]) -> None:
     assert changes(MissingAwait(), language, frame.format(before)) == after
 
 
@@ -45,7 +45,9 @@ def test_nobody_waits(language, frame, before, after):
         ("typescript", SCRIPT, "await a.close();", ["const pending = a.close(); await pending;"]),
     ],
 )
-def test_the_safe_twin_waits_in_a_statement_of_its_own(language, frame, before, after):
+def test_the_safe_twin_waits_in_a_statement_of_its_own(
+    language: str, frame: str, before: str, after: list[str]
+) -> None:
     assert changes(MissingAwait(), language, frame.format(before), safe=True) == after
 
 
@@ -63,5 +65,5 @@ def test_the_safe_twin_waits_in_a_statement_of_its_own(language, frame, before, 
         ),
     ],
 )
-def test_the_sentence_says_what_is_used_instead(language, frame, before, said):
+def test_the_sentence_says_what_is_used_instead(language: str, frame: str, before: str, said: str) -> None:
     assert bodies(MissingAwait(), language, frame.format(before)) == [said]

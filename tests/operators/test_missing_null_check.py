@@ -40,7 +40,7 @@ GUARD = "def pay(till):\n    note = 1\n    if till is None:\n        {}\n    ret
         ),
     ],
 )
-def test_a_check_goes(language, before, after):
+def test_a_check_goes(language: str, before: str, after: list[str]) -> None:
     assert changes(MissingNullCheck(), language, before) == after
 
 
@@ -68,10 +68,10 @@ def test_a_check_goes(language, before, after):
         ),
     ],
 )
-def test_the_sentence_says_why_it_may_be_null(source, said):
+def test_the_sentence_says_why_it_may_be_null(source: str, said: str) -> None:
     assert bodies(MissingNullCheck(), "python", source) == [said]
 
 
-def test_the_safe_twin_is_a_guard():
+def test_the_safe_twin_is_a_guard() -> None:
     source = "def pay(till):\n    note()\n    if till is not None:\n        till.close()\n"
     assert changes(MissingNullCheck(), "python", source, safe=True) == ["if till is None: return  till.close()"]

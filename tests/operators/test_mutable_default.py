@@ -44,7 +44,7 @@ CLASS = """
         ),
     ],
 )
-def test_all_share_one(before, after):
+def test_all_share_one(before: str, after: str) -> None:
     made = [one.after for one in planted(MutableDefault(), code_of("python", before))]
     assert made == ([] if after is None else [after])
 
@@ -63,5 +63,5 @@ def test_all_share_one(before, after):
         ),
     ],
 )
-def test_the_sentence_says_who_shares_it(source, said):
+def test_the_sentence_says_who_shares_it(source: str, said: str) -> None:
     assert bodies(MutableDefault(), "python", source) == [said]

@@ -34,14 +34,14 @@ RUST = "fn pay(a: u8, b: u8, c: &str) -> u8 {{\n    {}\n}}\n"
         ("rust", RUST, "shift(b, c)", None),
     ],
 )
-def test_two_of_a_kind_change_places(language, frame, before, after):
+def test_two_of_a_kind_change_places(language: str, frame: str, before: str, after: str) -> None:
     assert changes(SwappedArguments(), language, frame.format(before)) == ([] if after is None else [after])
 
 
 DEFINED = "def move(source, target):\n    pass\n\n\ndef pay(a):\n    move(a.old, a.new)\n"
 
 
-def test_what_the_function_takes_is_said_and_the_safe_twin_passes_by_name():
+def test_what_the_function_takes_is_said_and_the_safe_twin_passes_by_name() -> None:
     assert changes(SwappedArguments(), "python", DEFINED) == ["move(a.new, a.old)"]
     assert changes(SwappedArguments(), "python", DEFINED, safe=True) == ["move(target=a.new, source=a.old)"]
     assert bodies(SwappedArguments(), "python", DEFINED) == [

@@ -49,7 +49,7 @@ PYTHON = "def pay({}):\n    check(last)\n    check(first)\n    move(last)\n    r
         ("rust", "fn f(a: String, b: String) -> String {\n    g(&a);\n    g(&b);\n    a\n}\n", []),  # it may be gone
     ],
 )
-def test_a_name_gives_way_to_another_of_its_kind(language, before, after):
+def test_a_name_gives_way_to_another_of_its_kind(language: str, before: str, after: list[str]) -> None:
     assert changes(WrongVariable(), language, before) == after
 
 
@@ -68,6 +68,6 @@ def test_a_name_gives_way_to_another_of_its_kind(language, before, after):
         ("a.b = old_day.x", "`new_day.x` uses the wrong variable: `new_day`, which looks mixed up with `old_day`."),
     ],
 )
-def test_the_sentence_names_both(last, said):
+def test_the_sentence_names_both(last: str, said: str) -> None:
     source = f"def pay(old_day, new_day):\n    check(new_day)\n    check(old_day)\n    {last}\n"
     assert bodies(WrongVariable(), "python", source) == [said]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
@@ -58,8 +58,8 @@ def test_doctor_takes_twins_by_itself_and_hits_too() -> None:
 class Cases(Jsonl):
     """The toy as a data set."""
 
-    def cases(self) -> list[Case]:
-        return HOSTS
+    def cases(self) -> Iterator[Case]:
+        return iter(HOSTS)
 
 
 def with_change(**fields: object) -> Callable[[Case], Case]:
