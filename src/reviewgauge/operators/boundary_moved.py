@@ -14,14 +14,14 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.conditions import operator_of
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
-from reviewgauge.operators.code.sentences import does, quoted, statements
+from reviewgauge.operators.code.sentences import does, quoted, statements, tell
 from reviewgauge.repo.syntax.tree import Node
 
 _MOVED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_PLAIN = {"does": "do", "goes": "go"}
 _LENGTH = re.compile(r"(?i)(?:\blen\(.*\)|\.(?:length|size|count|len)(?:\(\))?|len|length|size|count)$")
 # values that are almost never equal, and bounds where one more or less does no harm
 _VAGUE = re.compile(
@@ -40,7 +40,7 @@ class BoundaryMoved(Operator):
     def plants(self, code: Code) -> Iterator[Plant]:
         for node in code.nodes("comparison"):
             sign = operator_of(node)
-            if sign is None or sign.text not in _MOVED or not are_added(code, node.start, node.end):
+            if sign is None or sign.text not in _MOVED or not code.adds(node):
                 continue
             left, right = node.parts
             if code.around(node, "function") is None or _VAGUE.search(node.text):
@@ -82,28 +82,21 @@ def _keeps_best(code: Code, node: Node) -> bool:
 
 def _told(code: Code, node: Node, moved: str) -> str:
     left, right = node.parts
-    wrong = quoted(f"{left.text} {moved} {right.text}")
-    equal = f"when {quoted(left)} equals {quoted(right)}"
-    more = "=" in moved
-    branch, loop = _tested_by(code, node, "if"), _tested_by(code, node, "loop")
-    if loop is not None:
-        rounds = "runs one round too many" if more else "stops one round early"
-        return (
-            f"Off by one: with {wrong} this loop {rounds}, for it {'also runs' if more else 'no longer runs'} {equal}."
-        )
-    if branch is not None:
-        deed = does(code, branch.get("consequence"))
-        return f"Off by one at the bound: with {wrong} this {'also ' if more else ''}{_deed(deed, more)} {equal}."
-    return f"Off by one: {wrong} {'also holds' if more else 'does not hold'} {equal}, which belongs on the other side."
+    way = "more" if "=" in moved else "less"
+    values = {"wrong": quoted(f"{left.text} {moved} {right.text}"), "left": quoted(left), "right": quoted(right)}
+    if _tested_by(code, node, "loop") is not None:
+        return tell("boundary_moved", f"loop_{way}", **values)
+    branch = _tested_by(code, node, "if")
+    if branch is None:
+        return tell("boundary_moved", way, **values)
+    deed = does(code, branch.get("consequence"))
+    return tell("boundary_moved", f"if_{way}", deed=deed if way == "more" else _plain(deed), **values)
 
 
-def _deed(deed: str, more: bool) -> str:
-    """What a branch does at the bound, or does not."""
-    if more:
-        return deed
+def _plain(deed: str) -> str:
+    """A deed after "does not": "return `None`" for "returns `None`"."""
     verb, _, rest = deed.partition(" ")
-    plain = {"does": "do", "goes": "go"}.get(verb, verb.removesuffix("s"))
-    return f"does not {plain} {rest}".strip()
+    return f"{_PLAIN.get(verb, verb.removesuffix('s'))} {rest}".strip()
 
 
 def _tested_by(code: Code, node: Node, role: str) -> Node | None:

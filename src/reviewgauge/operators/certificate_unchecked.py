@@ -12,10 +12,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added, statement
+from reviewgauge.operators.code.blocks import statement
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.sentences import quoted
-from reviewgauge.operators.code.signatures import name_of
+from reviewgauge.operators.code.sentences import quoted, tell, where
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -54,7 +53,7 @@ def _python(code: Code, held: Node) -> Iterator[Plant]:
     verify = next((one for one in held.parts if one.text.startswith("verify=")), None)
     if verify is None and held.parts and not held.parts[-1].text.startswith("*"):
         yield from _added(code, held, "verify=", "False", "True")
-    elif verify is not None and verify.text != "verify=False" and are_added(code, verify.start, verify.end):
+    elif verify is not None and verify.text != "verify=False" and code.adds(verify):
         yield Plant((Edit(verify.start, verify.end, "verify=False"),), _told(code, held, "verify=False"))
 
 
@@ -64,7 +63,7 @@ def _context(code: Code, node: Node) -> Iterator[Plant]:
     left = whole.parts[0].get("left") if whole is not None and whole.parts else None
     if whole is None or left is None or whole.parts[0].get("right") is not node or "CLIENT_AUTH" in node.text:
         return
-    if are_added(code, whole.start, whole.end) and f"{left.text}.check_hostname" not in code.tree.source.decode():
+    if code.adds(whole) and f"{left.text}.check_hostname" not in code.tree.source.decode():
         new = f"\n{code.tree.indent(whole)}{left.text}."
         off = f"{new}check_hostname = False{new}verify_mode = ssl.CERT_NONE"
         on = f"{new}check_hostname = True{new}verify_mode = ssl.CERT_REQUIRED"
@@ -74,7 +73,7 @@ def _context(code: Code, node: Node) -> Iterator[Plant]:
 def _chained(code: Code, node: Node) -> Iterator[Plant]:
     """A builder of reqwest: one more call in the chain, written as the next one."""
     chain = node.parent
-    if chain is not None and are_added(code, node.start, node.end):
+    if chain is not None and code.adds(node):
         between = node.source[node.end : chain.end].decode("utf-8", "replace")
         call = f"{between[: between.find('.')]}.danger_accept_invalid_certs"
         if "danger_accept" not in (statement(code, node) or node).text:
@@ -90,7 +89,7 @@ def _added(code: Code, held: Node, word: str, off: str, on: str) -> Iterator[Pla
         return
     comma = next((one for one in held.children if one.start >= last.end and one.text == ","), None)
     lead = f"\n{code.tree.indent(last)}{word}" if lines else f" {word}"
-    if not are_added(code, last.start, last.end):
+    if not code.adds(last):
         return
     if not held.parts:
         yield _plant(code, last, word + off, word + on, word + off)
@@ -105,8 +104,4 @@ def _plant(code: Code, after: Node, off: str, on: str, shown: str) -> Plant:
 
 
 def _told(code: Code, node: Node, shown: str) -> str:
-    function = name_of(code.around(node, "function"))
-    return (
-        f"{quoted(shown)}{f' in `{function}`' if function else ''} turns the check of TLS certificates off: "
-        "anyone on the way can pose as the server, read what is sent and change it."
-    )
+    return tell("certificate_unchecked", "off", shown=quoted(shown), where=where(code, node))

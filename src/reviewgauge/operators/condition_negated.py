@@ -13,10 +13,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.conditions import BOTH, EITHER, If, bare, ifs, operands, operator_of, opposite
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
-from reviewgauge.operators.code.sentences import does, inner, quoted, statements
+from reviewgauge.operators.code.sentences import does, edited, inner, quoted, statements, tell
 from reviewgauge.repo.syntax.tree import Node
 
 _SWITCHES = ("TYPE_CHECKING", "__name__", "version_info", "process.env", "cfg!")
@@ -93,31 +92,16 @@ def _subject(code: Code, part: Node) -> Node | None:
 
 
 def _told(code: Code, one: If, edit: Edit) -> str:
-    source, condition = code.tree.source, one.condition
-    wrong = quoted(
-        (source[condition.start : edit.start] + edit.text.encode() + source[edit.end : condition.end]).decode()
-    )
-    deed = does(code, one.then)
-    if one.otherwise is not None:
-        return (
-            f"This condition is inverted: with {wrong} it {deed} in exactly the cases that belong to the `else` "
-            "branch, and the other way round."
-        )
     last = inner(statements(code, one.then)[-1])
-    if not code.is_a(last, "jump"):
-        return (
-            f"The check {wrong} is the wrong way round: it {deed} when that is not wanted, and does not do so when it "
-            "is needed."
-        )
-    if code.is_a(last, "return") and last.parts and not _REFUSES.search(last.text):
-        return (
-            f"The test before this return is inverted: with {wrong} it {deed} for the wrong cases, and the right ones "
-            "fall through to the code below."
-        )
-    return (
-        f"The guard {wrong} is inverted: it {deed} for the cases that should go on, and lets through those that it is "
-        "there to stop."
-    )
+    if one.otherwise is not None:
+        situation = "else"
+    elif not code.is_a(last, "jump"):
+        situation = "check"
+    else:
+        gives = code.is_a(last, "return") and last.parts and not _REFUSES.search(last.text)
+        situation = "return" if gives else "guard"
+    wrong = quoted(edited(one.condition, edit))
+    return tell("condition_negated", situation, wrong=wrong, deed=does(code, one.then))
 
 
 def _safe(code: Code, one: If, part: Node, wrong: str) -> tuple[Edit, ...]:
@@ -127,7 +111,7 @@ def _safe(code: Code, one: If, part: Node, wrong: str) -> tuple[Edit, ...]:
         other = other.get("body") or next((child for child in other.parts if child.kind != "comment"), None)
     blocks = ("block", "statement_block")
     if part is one.condition and other is not None and one.then.kind in blocks and other.kind in blocks:
-        if are_added(code, one.node.start, one.node.end):
+        if code.adds(one.node):
             return (
                 Edit(part.start, part.end, wrong),
                 Edit(one.then.start, one.then.end, other.text),

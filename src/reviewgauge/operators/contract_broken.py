@@ -13,11 +13,10 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.callers import Caller, callers, definitions
 from reviewgauge.operators.code.names import is_name
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
-from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.sentences import quoted, tell
 from reviewgauge.operators.code.signatures import Parameter, parameters
 from reviewgauge.repo.syntax.tree import Node
 
@@ -46,7 +45,7 @@ class ContractBroken(Operator):
                 continue
             body = function.get("body")
             used = {one.text for one in body.walk() if is_name(one)} if body is not None else set()
-            taken = [one for one in parameters(function) if are_added(code, one.node.start, one.node.end)]
+            taken = [one for one in parameters(function) if code.adds(one.node)]
             taken = [one for one in taken if one.name.text in used]
             returns = list(_empty_returns(code, function))
             swaps = [pair for pair in pairwise(taken) if _alike(*pair)]
@@ -73,11 +72,9 @@ def _exchanged(name: str, first: Parameter, second: Parameter, place: int, known
     if caller is not None:
         a, b = first.name, second.name
         passed = ", ".join(one.text for one in caller.positional[place : place + 2])
-        yield Plant(
-            (Edit(a.start, a.end, b.text), Edit(b.start, b.end, a.text)),
-            f"`{name}` takes `{b.text}` before `{a.text}`, but {caller.told} passes {quoted(passed)} by position, "
-            "so each value arrives as the other parameter there.",
-        )
+        values = {"first": a.text, "second": b.text, "caller": caller.told, "passed": quoted(passed)}
+        edits = (Edit(a.start, a.end, b.text), Edit(b.start, b.end, a.text))
+        yield Plant(edits, tell("contract_broken", "order", name=name, **values))
 
 
 def _default(name: str, one: Parameter, place: int, known: list[Caller]) -> Iterator[Plant]:
@@ -86,11 +83,9 @@ def _default(name: str, one: Parameter, place: int, known: list[Caller]) -> Iter
     caller = next(left_out, None)
     if caller is not None and one.default is not None:
         new = _TURNED[one.default.text]
-        yield Plant(
-            (Edit(one.default.start, one.default.end, new),),
-            f"`{word}` of `{name}` is `{new}` by default, but {caller.told} leaves it out in "
-            f"{quoted(caller.call)} and relies on the opposite, so its behaviour changes.",
-        )
+        values = {"word": word, "new": new, "caller": caller.told, "call": quoted(caller.call)}
+        edit = Edit(one.default.start, one.default.end, new)
+        yield Plant((edit,), tell("contract_broken", "default", name=name, **values))
 
 
 def _empty_returns(code: Code, function: Node) -> Iterator[Node]:
@@ -99,7 +94,7 @@ def _empty_returns(code: Code, function: Node) -> Iterator[Node]:
         value = node.parts[0] if code.is_a(node, "return") and node.parts else None
         if value is None or value.text not in empty or code.around(node, "function") is not function:
             continue
-        if are_added(code, value.start, value.end):
+        if code.adds(value):
             yield value
 
 
@@ -108,11 +103,8 @@ def _nothing(code: Code, name: str, value: Node, known: list[Caller]) -> Iterato
     if caller is not None and caller.call.parent is not None:
         new = _NOTHING[code.tree.grammar]
         use = caller.call.parent.text.split("\n", maxsplit=1)[0].rstrip(" {:")
-        yield Plant(
-            (Edit(value.start, value.end, new),),
-            f"`{name}` returns `{new}` here, but {caller.told} uses what it returns without a check in {quoted(use)}, "
-            "which fails then.",
-        )
+        body = tell("contract_broken", "nothing", name=name, new=new, caller=caller.told, use=quoted(use))
+        yield Plant((Edit(value.start, value.end, new),), body)
 
 
 def _used_at_once(call: Node) -> bool:

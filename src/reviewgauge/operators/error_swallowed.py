@@ -13,11 +13,11 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added, statement, uses, without
+from reviewgauge.operators.code.blocks import statement, uses, without
 from reviewgauge.operators.code.conditions import ifs
 from reviewgauge.operators.code.names import leaves_unused, mentions
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
-from reviewgauge.operators.code.sentences import inner, quoted, statements
+from reviewgauge.operators.code.sentences import inner, quoted, statements, tell
 from reviewgauge.repo.syntax.tree import Node
 
 _NOTHING = {  # what a Java method returns that has nothing to return
@@ -58,7 +58,7 @@ def _in_catch(code: Code, node: Node) -> Iterator[Plant]:
         return
     last = lines[-1]
     caught = _caught(node)
-    if not (code.is_a(last, "raise") or _passes_on(code, last, caught)) or not are_added(code, node.start, node.end):
+    if not (code.is_a(last, "raise") or _passes_on(code, last, caught)) or not code.adds(node):
         return
     instead, follows = _instead(code, guard, function)
     tried = next((one for one in (guard.get("body") or guard).walk() if code.is_a(one, "call")), None)
@@ -80,7 +80,7 @@ def _in_catch(code: Code, node: Node) -> Iterator[Plant]:
         edits.insert(0, Edit(name.parts[0].end, name.end, ""))
     head = node.source[node.start : body.start if body is not None else node.end].decode().split("{")[0].strip(" :\n")
     shown = quoted(head.removesuffix(f" as {caught}"))
-    said = f"{shown} swallows the error: when {quoted(callee(tried))} fails, {follows}."
+    said = tell("error_swallowed", "caught", shown=shown, tried=quoted(callee(tried)), follows=follows)
     yield Plant(tuple(edits), said, _split(code, last))
 
 
@@ -169,13 +169,11 @@ def _in_go(code: Code) -> Iterator[Plant]:
         kind = result.parts[-1].text if result.kind == "parameter_list" and result.parts else result.text
         if not values or kind.split()[-1] != "error" or not _count(values[-1], "err"):
             continue
-        if are_added(code, one.node.start, one.node.end) and not leaves_unused(code, values[-1].start, values[-1].end):
+        if code.adds(one.node) and not leaves_unused(code, values[-1].start, values[-1].end):
             failed = _source_of(code, one.node)
-            what = f"when {quoted(failed)} fails" if failed else f"when {quoted(one.condition)}"
-            yield Plant(
-                (Edit(values[-1].start, values[-1].end, "nil"),),
-                f"The error is dropped: {what}, this returns `nil` as its error, and callers take it for a success.",
-            )
+            what = f"{quoted(failed)} fails" if failed else quoted(one.condition)
+            edit = Edit(values[-1].start, values[-1].end, "nil")
+            yield Plant((edit,), tell("error_swallowed", "dropped", what=what))
 
 
 def _source_of(code: Code, node: Node) -> str:
@@ -196,13 +194,10 @@ def _in_rust(code: Code) -> Iterator[Plant]:
         tried, function = node.parts[0], code.around(node, "function")
         result = function.get("return_type") if function is not None else None
         call = tried.parts[0]
-        if result is None or "Result" not in result.text or not are_added(code, node.start, node.end):
+        if result is None or "Result" not in result.text or not code.adds(node):
             continue
         macro = call.get("macro")
         name = callee(call) if macro is None else f"{macro.text}!"
         if not is_arid(code.tree, call):
-            yield Plant(
-                (Edit(node.start, node.start, "let _ = "), Edit(call.end, tried.end, "")),
-                f"The result of {quoted(name)} is thrown away: when it fails, nobody learns of it, and the "
-                "function goes on.",
-            )
+            edits = (Edit(node.start, node.start, "let _ = "), Edit(call.end, tried.end, ""))
+            yield Plant(edits, tell("error_swallowed", "ignored", name=quoted(name)))

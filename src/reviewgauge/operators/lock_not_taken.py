@@ -12,9 +12,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import are_added, following, statement, unwrapped, uses, without
+from reviewgauge.operators.code.blocks import following, statement, unwrapped, uses, without
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.signatures import name_of
+from reviewgauge.operators.code.sentences import tell, where
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -49,7 +49,7 @@ def _modifiers(code: Code) -> Iterator[Plant]:
         words = next((one.children for one in node.children if one.kind == "modifiers"), [])
         word = next((one for one in words if one.text == "synchronized"), None)
         body = node.get("body")
-        if word is not None and body is not None and are_added(code, word.start, word.end + 1):
+        if word is not None and body is not None and code.adds(Edit(word.start, word.end + 1, "")):
             yield Plant((Edit(word.start, word.end + 1, ""),), _told(code, [body], "this"))
 
 
@@ -94,7 +94,7 @@ def _exclusive(code: Code, node: Node, last: Node) -> tuple[Edit, ...]:
     """A lock for writers where one for readers would do."""
     reads = [one for one in (*node.walk(), *last.walk()) if one.text in ("RLock", "RUnlock")]
     edits = tuple(Edit(one.start, one.start + 1, "") for one in reads)
-    return edits if len(edits) == 2 and all(are_added(code, one.start, one.end) for one in edits) else ()
+    return edits if len(edits) == 2 and all(code.adds(one) for one in edits) else ()
 
 
 def _guard(code: Code, node: Node) -> Iterator[Plant]:
@@ -120,8 +120,6 @@ def _changes(code: Code, node: Node) -> bool:
 
 
 def _told(code: Code, section: list[Node], lock: str, who: str = "threads") -> str:
-    function = name_of(code.around(section[0], "function"))
-    where = f" in `{function}`" if function else " here"
     nodes = [one for part in section for one in part.walk() if "\n" not in one.text]
     changed = [one.get("left") or one.parts[0] for one in nodes if _changes(code, one)]
     shared = [f"`{one.text}` is changed" for one in changed if not one.text.isidentifier()]
@@ -129,7 +127,6 @@ def _told(code: Code, section: list[Node], lock: str, who: str = "threads") -> s
     calls = [one for one in nodes if code.is_a(one, "call")]
     held.sort(key=lambda name: not name.startswith(("self.", "this.")))
     shared += [f"`{name}` is used" for name in held] + [f"`{callee(one)}` is called" for one in calls]
-    return (
-        f"Race condition: {shared[0] if shared else 'shared state is used'}{where} without holding `{lock}`, "
-        f"so two {who} can be in this section at once and see or leave a half-made state."
-    )
+    first = shared[0] if shared else "shared state is used"
+    place = where(code, section[0]) or " here"
+    return tell("lock_not_taken", "race", shared=first, where=place, lock=lock, who=who)

@@ -13,11 +13,11 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import are_added, statement, uses
+from reviewgauge.operators.code.blocks import statement, uses
 from reviewgauge.operators.code.conditions import bare
 from reviewgauge.operators.code.names import mentions
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
-from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.sentences import quoted, tell
 from reviewgauge.repo.syntax.tree import Node
 
 _PENDING = "pending"
@@ -40,7 +40,7 @@ class MissingAwait(Operator):
             body = _told(code, node, called)
             held = node.parent
             outer = held if held is not None and _is_object(held) else node
-            if body and are_added(code, outer.start, outer.end):
+            if body and code.adds(outer):
                 edits = (Edit(outer.start, called.start, ""), Edit(called.end, outer.end, ""))
                 yield Plant(tuple(one for one in edits if one.start < one.end), body, _split(code, node, called))
 
@@ -51,36 +51,36 @@ def _is_object(node: Node) -> bool:
 
 
 def _told(code: Code, node: Node, called: Node) -> str:
-    """What follows without it; empty where nothing does, where it stands out, or where types forbid it."""
-    held = node.parent
-    name, in_try = quoted(callee(called)), _in_try(code, node)
+    situation, target = _situation(code, node)
     what = "coroutine" if code.tree.grammar == "python" else "promise"
+    values = {"name": quoted(callee(called)), "what": what, "target": quoted(target)}
+    return tell("missing_await", situation, **values) if situation else ""
+
+
+def _situation(code: Code, node: Node) -> tuple[str, Node]:
+    """What becomes of the value without it, and what is set to it.
+
+    Empty where nothing does, where it stands out, or where types forbid it.
+    """
+    held, grammar = node.parent, code.tree.grammar
     if held is None:
-        return ""
+        return "", node
     if held.kind == "expression_statement":
-        if what == "coroutine":
-            never = "a coroutine that nobody awaits never runs"
-            return f"{name} is not awaited: what follows does not wait for it, and {never}."
-        fails = "when it fails the error passes by this `try`" if in_try else "a failure is unhandled"
-        return f"The promise of {name} is not awaited: the code goes on before it has finished, and {fails}."
-    if held.kind == "return_statement" and what == "promise":  # else the caller waits as well
-        passes = f"The promise of {name} is returned without `await`: when it fails, the error passes by this `try`."
-        return passes if in_try else ""
-    if code.tree.grammar == "typescript":
-        return ""
+        return "never" if grammar == "python" else "passes" if _in_try(code, node) else "unhandled", node
+    if held.kind == "return_statement" and grammar != "python":  # else the caller waits as well
+        return "returned_in_try" if _in_try(code, node) else "", node
+    if grammar == "typescript":
+        return "", node
     if held.kind == "return_statement":
-        return f"This returns the coroutine of {name} itself, since it is not awaited: the caller gets no result."
+        return "returned", node
     if bare(held).field == "condition" or held.field == "condition" or code.is_a(held, "not"):
-        return f"{name} is not awaited, so this tests a {what}, which is always true."
+        return "tested", node
     target = held.get("left") or held.get("name")
     if target is not None and held.kind in ("assignment", "variable_declarator", "assignment_expression"):
         if "pattern" in target.kind:
-            return f"{name} is not awaited: {quoted(target)} is taken from a {what} and not from its result."
-        wrong = f"{quoted(target)} is a {what} and not its result, and what uses it below fails"
-        return f"{name} is not awaited: {wrong}." if _is_used_below(code, node, target) else ""
-    if _is_object(held):
-        return f"{name} is not awaited: the {what} itself is used here as if it were the result, which fails."
-    return ""
+            return "taken_apart", target
+        return "used" if _is_used_below(code, node, target) else "", target
+    return "object" if _is_object(held) else "", node
 
 
 def _in_try(code: Code, node: Node) -> bool:

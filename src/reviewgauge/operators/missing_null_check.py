@@ -13,12 +13,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added, following, unwrapped, without
+from reviewgauge.operators.code.blocks import following, unwrapped, without
 from reviewgauge.operators.code.conditions import BOTH, EITHER, If, ifs, operands, operator_of
 from reviewgauge.operators.code.names import leaves_unused
 from reviewgauge.operators.code.nulls import NullTest, failing_use, may_be_null, null_test, null_word
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.sentences import inner, quoted, statements
+from reviewgauge.operators.code.sentences import inner, quoted, statements, tell
 from reviewgauge.operators.code.signatures import parameters
 from reviewgauge.repo.syntax.tree import Node
 
@@ -72,7 +72,7 @@ def _no_if(code: Code, one: If, test: NullTest) -> Iterator[Plant]:
 def _no_operand(code: Code, node: Node) -> Iterator[Plant]:
     """`x is not None and x.y` becomes `x.y`."""
     sign = operator_of(node)
-    if sign is None or sign.text not in BOTH | EITHER or not are_added(code, node.start, node.end):
+    if sign is None or sign.text not in BOTH | EITHER or not code.adds(node):
         return
     left, right = node.parts
     words = BOTH if sign.text in BOTH else EITHER
@@ -84,7 +84,7 @@ def _no_operand(code: Code, node: Node) -> Iterator[Plant]:
     if use and _is_likely(code, test) and not leaves_unused(code, first.start, right.start):
         held = node.parent
         alone = first is left and held is not None and held.kind == "parenthesized_expression"
-        if alone and held and held.field != "condition" and are_added(code, held.start, held.end):
+        if alone and held and held.field != "condition" and code.adds(held):
             edit = Edit(held.start, held.end, right.text)  # it needs no parentheses any more
         else:
             edit = Edit(first.start, right.start, "")
@@ -118,11 +118,9 @@ def _told(code: Code, test: NullTest, use: Node, operand: bool = False) -> str:
         fails = "raises a `TypeError`"
     why = may_be_null(code, test.subject)
     shown = callee(use) if code.is_a(use, "call") else use.text
-    if why:
-        return f"{subject} may be `{missing}` here, and nothing checks for it: when {why}, {quoted(shown)} {fails}."
-    if operand:
-        return f"{subject} is used without a check that it is there: {quoted(shown)} {fails} when it is `{missing}`."
-    return f"Missing check for `{missing}`: {quoted(shown)} {fails} when {subject} is not set."
+    situation = "why" if why else "operand" if operand else "check"
+    values = {"subject": subject, "missing": missing, "why": why, "shown": quoted(shown), "fails": fails}
+    return tell("missing_null_check", situation, **values)
 
 
 def _left_early(code: Code, one: If, test: NullTest) -> tuple[Edit, ...]:

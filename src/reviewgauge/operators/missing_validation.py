@@ -12,11 +12,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.guards import guard, in_front
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
-from reviewgauge.operators.code.sentences import quoted
-from reviewgauge.operators.code.signatures import name_of
+from reviewgauge.operators.code.sentences import quoted, tell, where
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -42,12 +40,8 @@ class MissingValidation(Operator):
             typed = code.tree.grammar == "typescript" and says("guard", "types", text)  # it narrows a type
             if not word or typed or says("guard", "null", text) or says("path", "checked", text):
                 continue
-            function = name_of(code.around(node, "function"))
-            body = (
-                f"`{word}` is not validated{f' in `{function}`' if function else ''}: a value for which "
-                f"{quoted(text)} holds is accepted and goes on into {quoted(found.use)}, "
-                "where it fails later or gives a wrong result without a clear error."
-            )
+            values = {"where": where(code, node), "condition": quoted(text), "use": quoted(found.use)}
+            body = tell("missing_validation", "accepted", word=word, **values)
             yield Plant((found.gone,), body, _other_way(code, found.condition))
 
 
@@ -55,7 +49,7 @@ def _other_way(code: Code, condition: Node) -> tuple[Edit, ...]:
     """The same check with its sides exchanged, where it compares two things by order."""
     sign = next((one for one in condition.children if one.text in _MIRRORED), None)
     fixed = code.is_a(condition.parts[-1], "number")  # `0 > count` would stand out
-    if sign is None or fixed or len(condition.parts) != 2 or not are_added(code, condition.start, condition.end):
+    if sign is None or fixed or len(condition.parts) != 2 or not code.adds(condition):
         return ()
     left, right = condition.parts
     return (Edit(condition.start, condition.end, f"{right.text} {_MIRRORED[sign.text]} {left.text}"),)

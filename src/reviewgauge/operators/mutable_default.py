@@ -13,12 +13,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import are_added, uses, without
+from reviewgauge.operators.code.blocks import uses, without
 from reviewgauge.operators.code.conditions import If, ifs
 from reviewgauge.operators.code.names import mentions
 from reviewgauge.operators.code.nulls import null_test
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
-from reviewgauge.operators.code.sentences import inner, quoted, statements
+from reviewgauge.operators.code.sentences import inner, quoted, statements, tell
 from reviewgauge.operators.code.signatures import Parameter, parameters
 from reviewgauge.repo.syntax.tree import Node
 
@@ -62,16 +62,14 @@ def _in_signature(code: Code, one: If) -> Iterator[Plant]:
     if value.text not in _EMPTY or taken is None or taken.default is None or taken.default.text != "None":
         return
     edit = without(code, one.node)
-    if edit is None or not are_added(code, taken.node.start, taken.node.end):
+    if edit is None or not code.adds(taken.node):
         return
     shared = _changed(function, target.text)
     if not shared:
         return  # one list for all that nobody changes does no harm
-    yield Plant(
-        (*_declared(taken, value.text), edit),
-        f"Mutable default: {quoted(f'{target.text}={value.text}')} is made once and shared by all calls, and "
-        f"{quoted(shared)} lets it change, so what one call leaves in it is there in the next.",
-    )
+    default = quoted(f"{target.text}={value.text}")
+    body = tell("mutable_default", "signature", default=default, shared=quoted(shared))
+    yield Plant((*_declared(taken, value.text), edit), body)
 
 
 def _declared(taken: Parameter, value: str) -> tuple[Edit, ...]:
@@ -116,12 +114,10 @@ def _in_place(code: Code, node: Node) -> Iterator[Plant]:
         return
     if taken is None or taken.default is None or taken.default.text != "None":
         return
-    if are_added(code, node.start, node.end) and are_added(code, taken.node.start, taken.node.end):
-        yield Plant(
-            (*_declared(taken, value.text), Edit(node.start, node.end, name.text)),
-            f"Mutable default: {quoted(f'{name.text}={value.text}')} is made once, so all objects made without it "
-            f"share one {_EMPTY[value.text]} in {quoted(target)}.",
-        )
+    if code.adds(node) and code.adds(taken.node):
+        default = quoted(f"{name.text}={value.text}")
+        body = tell("mutable_default", "place", default=default, kind=_EMPTY[value.text], target=quoted(target))
+        yield Plant((*_declared(taken, value.text), Edit(node.start, node.end, name.text)), body)
 
 
 def _in_class(code: Code, node: Node) -> Iterator[Plant]:
@@ -131,14 +127,12 @@ def _in_class(code: Code, node: Node) -> Iterator[Plant]:
         return
     called, arguments = value.parts[0].text, value.parts[-1].text
     made = _FACTORY.match(arguments)
-    if called.rpartition(".")[2] != "field" or made is None or not are_added(code, node.start, node.end):
+    if called.rpartition(".")[2] != "field" or made is None or not code.adds(node):
         return
     if uses(code.tree.root, called.partition(".")[0]) < 3:
         return  # its import would be unused
     marked = f": ClassVar[{written.text}]" if uses(code.tree.root, "ClassVar") else ""
     owner = next((one.get("name") for one in node.above() if one.kind == "class_definition"), None)
-    yield Plant(
-        (Edit(target.end, value.end, f"{marked} = {_NEW[made[1]]}"),),
-        f"{quoted(target)} is one {made[1]} for all instances of {quoted(owner.text if owner else 'the class')}: what "
-        "one puts into it, all others have.",
-    )
+    named = quoted(owner.text if owner else "the class")
+    body = tell("mutable_default", "class", target=quoted(target), kind=made[1], owner=named)
+    yield Plant((Edit(target.end, value.end, f"{marked} = {_NEW[made[1]]}"),), body)

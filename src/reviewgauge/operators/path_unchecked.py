@@ -12,12 +12,11 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import are_added, statement
+from reviewgauge.operators.code.blocks import statement
 from reviewgauge.operators.code.guards import guard
 from reviewgauge.operators.code.names import is_name, leaves_unused
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.sentences import quoted
-from reviewgauge.operators.code.signatures import name_of
+from reviewgauge.operators.code.sentences import quoted, tell, where
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -50,7 +49,7 @@ def _raw(code: Code, node: Node) -> Iterator[Plant]:
     if held is None or whole is None or len(held.parts) != 1 or not says("path", "cleaned", callee(node)):
         return
     use = _joined(code, node, whole)
-    if not use or not are_added(code, node.start, node.end) or leaves_unused(code, node.start, held.start):
+    if not use or not code.adds(node) or leaves_unused(code, node.start, held.start):
         return
     text = held.parts[0].text
     if text.isupper() or text == (_target(whole) or whole).text:
@@ -82,8 +81,4 @@ def _target(whole: Node) -> Node | None:
 
 
 def _told(code: Code, node: Node, name: str, use: str) -> str:
-    function = name_of(code.around(node, "function"))
-    return (
-        f"Path traversal: `{name}` is used in {quoted(use)}{f' in `{function}`' if function else ''} unchecked, "
-        "so a path with `..` or an absolute one reaches files outside of the folder."
-    )
+    return tell("path_unchecked", "traversal", name=name, use=quoted(use), where=where(code, node))

@@ -13,9 +13,8 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.sentences import quoted, tell
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -38,7 +37,7 @@ class QueryFromString(Operator):
     def plants(self, code: Code) -> Iterator[Plant]:
         for node in code.nodes("call"):
             held = node.get("arguments")
-            if held is None or len(held.parts) == 0 or not are_added(code, held.start, held.end):
+            if held is None or len(held.parts) == 0 or not code.adds(held):
                 continue
             if says("query", "call", callee(node)):
                 yield from _query(code, node, held)
@@ -62,10 +61,8 @@ def _query(code: Code, node: Node, held: Node) -> Iterator[Plant]:
         return
     made = _text(code, text, values)
     if made:
-        body = (
-            f"SQL injection: {quoted(', '.join(dict.fromkeys(values)))} becomes part of the text of the query "
-            f"{quoted(made)}, so who controls it can change what `{callee(node)}` runs."
-        )
+        shown = quoted(", ".join(dict.fromkeys(values)))
+        body = tell("query_from_string", "sql", values=shown, made=quoted(made), call=callee(node))
         safe = (Edit(rest[0].start, rest[0].end, f"[{', '.join(values)}]"),) if rest[0].kind == "tuple" else ()
         yield Plant((Edit(query.start, rest[-1].end, made),), body, safe)
 
@@ -111,9 +108,6 @@ def _command(code: Code, held: Node) -> Iterator[Plant]:
     free = [word.strip("{}") for word in words if word.startswith("{")]
     if free and not words[0].startswith("{"):
         made = f'f"{" ".join(words)}"'
-        yield Plant(
-            (Edit(first.start, first.end, f"{made}, shell=True"),),
-            f"Command injection: `{free[0]}` reaches a shell unquoted in {quoted(made)}, "
-            "so spaces, `;` or `$()` in it break the command or run another.",
-            (Edit(first.end, first.end, ", shell=False"),),
-        )
+        body = tell("query_from_string", "command", value=free[0], made=quoted(made))
+        safe = (Edit(first.end, first.end, ", shell=False"),)
+        yield Plant((Edit(first.start, first.end, f"{made}, shell=True"),), body, safe)

@@ -12,9 +12,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added, unwrapped, uses, without
+from reviewgauge.operators.code.blocks import unwrapped, uses, without
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.signatures import name_of
+from reviewgauge.operators.code.sentences import tell, where
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -76,7 +76,7 @@ def _java(code: Code, node: Node) -> Iterator[Plant]:
             Edit(node.start, body.start, "try "),
             Edit(start, start, f"\n{code.tree.indent(inner)}{found[0].text};"),
         ]
-        if inner is body or not are_added(code, node.start, inner.start):
+        if inner is body or not code.adds(Edit(node.start, inner.start, "")):
             return
     else:
         edit = unwrapped(code, node, body, f"{found[0].text};")
@@ -95,7 +95,7 @@ def _finally(code: Code, node: Node) -> Iterator[Plant]:
     before = [one for one in outer.parts if one.end <= node.start]
     if len(held) > 1:
         edit = without(code, closing[0])
-    elif len(before) > 1 and are_added(code, before[-1].end, node.end):
+    elif len(before) > 1 and code.adds(Edit(before[-1].end, node.end, "")):
         edit = Edit(before[-1].end, node.end, "")
     else:
         edit = unwrapped(code, outer, body) if len(before) == 1 else None
@@ -112,7 +112,7 @@ def _deferred(code: Code, node: Node) -> Iterator[Plant]:
     edit = without(code, node)
     if edit and uses(function, root) - uses(node, root) > 1:  # else Go says that it is not used
         safe = Edit(node.start, node.end, f"defer func() {{ _ = {name}.Close() }}()")
-        has_error = node.text == f"defer {name}.Close()" and are_added(code, node.start, node.end)
+        has_error = node.text == f"defer {name}.Close()" and code.adds(node)
         yield Plant((edit,), _told(code, node, name), (safe,) if has_error else ())
 
 
@@ -127,9 +127,5 @@ def _closes(code: Code, node: Node) -> str:
 
 
 def _told(code: Code, node: Node, name: str, opened: str = "") -> str:
-    function = name_of(code.around(node, "function"))
-    where, of = (f" in `{function}`" if function else ""), (f", opened with `{opened}`," if opened else "")
-    return (
-        f"Resource leak: `{name}`{of} is never closed{where}, neither at the end nor when something fails. "
-        "The handle stays open, and many calls run out of them."
-    )
+    situation = "opened" if opened else "leak"
+    return tell("resource_not_closed", situation, name=name, opened=opened, where=where(code, node))

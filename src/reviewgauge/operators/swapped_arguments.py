@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, nodes_of
-from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.sentences import quoted, tell
 from reviewgauge.operators.code.signatures import Parameter, parameters
 from reviewgauge.operators.code.variables import variables
 from reviewgauge.repo.syntax.tree import Node
@@ -83,17 +83,11 @@ def _alike(code: Code, one: Node, two: Node, taken: list[Parameter]) -> bool:
 
 
 def _told(call: Node, one: Node, two: Node, taken: list[Parameter]) -> str:
-    name = quoted(callee(call))
-    if taken:
-        first, second = (quoted(each.name.text) for each in taken)
-        return (
-            f"The arguments of {name} are in the wrong order: it takes {first} before {second}, so {quoted(two)} "
-            f"arrives as {first} and {quoted(one)} as {second}."
-        )
-    return (
-        f"{quoted(two)} and {quoted(one)} are in the wrong order in this call of {name}: each is taken for the other, "
-        "so the result is wrong."
-    )
+    values = {"name": quoted(callee(call)), "one": quoted(one), "two": quoted(two)}
+    if not taken:
+        return tell("swapped_arguments", "unknown", **values)
+    first, second = (quoted(each.name.text) for each in taken)
+    return tell("swapped_arguments", "known", first=first, second=second, **values)
 
 
 def _by_name(one: Node, two: Node, taken: list[Parameter]) -> tuple[Edit, ...]:

@@ -13,9 +13,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import are_added, statement
-from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, applied, callee
-from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.blocks import statement
+from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
+from reviewgauge.operators.code.sentences import edited, quoted, tell
 from reviewgauge.operators.code.words import says, table
 from reviewgauge.repo.syntax.tree import Node
 
@@ -33,17 +33,17 @@ class WrongUnit(Operator):
     def plants(self, code: Code) -> Iterator[Plant]:
         for node in code.nodes("arithmetic"):
             sign = next((one for one in node.children if not one.named), None)
-            if sign is not None and len(node.parts) == 2 and are_added(code, node.start, node.end):
+            if sign is not None and len(node.parts) == 2 and code.adds(node):
                 yield from _divided(code, node, sign) if sign.text == "//" else _factor(code, node, sign.text)
         for node in code.nodes("member"):
             yield from _unit(code, node, node.text)
         for node in code.nodes("call"):
             held, name = node.get("arguments"), callee(node)
-            if held is not None and held.parts and are_added(code, node.start, node.end):
+            if held is not None and held.parts and code.adds(node):
                 key = held.parts[0].get("name") if held.parts[0].kind == "keyword_argument" else None
                 yield from _unit(code, node, name if key is None else f"{name}({key.text}=")
                 yield from _timer(name, held)
-            if held is not None and are_added(code, node.start, node.end):
+            if held is not None and code.adds(node):
                 yield from _rounded(code, node, held)
 
 
@@ -64,8 +64,7 @@ def _factor(code: Code, node: Node, sign: str) -> Iterator[Plant]:
     name = re.search(r"([\w.]+)['\"]?(?:\s*:\s*\w+)?\s*[:=]+\s*[\w.(]*$", before)
     yield Plant(
         (Edit(node.start, node.end, bare),),
-        f"Wrong unit: {quoted(bare)} is taken as it is{f' where `{name[1]}` gets it' if name else ''}, with no "
-        "conversion between seconds and milliseconds, so the value is off by a factor of 1000.",
+        tell("wrong_unit", "factor", shown=quoted(bare), target=f" where `{name[1]}` gets it" if name else ""),
         (Edit(node.start, node.end, f"{right.text} * {left.text}"),)
         if re.fullmatch(r"[\w.]+\*", kept.text + sign)
         else (),
@@ -79,11 +78,7 @@ def _divided(code: Code, node: Node, sign: Node) -> Iterator[Plant]:
     needs = node.parts[1].text in _PARTS or "range" in calls or any(one.kind in ("subscript", "slice") for one in above)
     if needs and not _is_cut(code, node):
         edit = Edit(sign.start, sign.end, "/")
-        yield Plant(
-            (edit,),
-            f"{quoted(_made(node, edit))} is a division that gives a float: it is not cut to a whole number, "
-            "so what counts with it is off by a fraction or fails where an integer is needed.",
-        )
+        yield Plant((edit,), tell("wrong_unit", "divided", shown=quoted(edited(node, edit))))
 
 
 def _is_cut(code: Code, node: Node) -> bool:
@@ -99,12 +94,7 @@ def _unit(code: Code, node: Node, name: str) -> Iterator[Plant]:
     while not code.is_a(node, "call") and shown.parent is not None and _signs(shown.parent) == {"*"}:
         shown = shown.parent
     divided = shown.parent is not None and _signs(shown.parent) & {"/", "%"}
-    if (
-        key is None
-        or divided
-        or "MAX_VALUE" in (node.parent or node).text
-        or not are_added(code, shown.start, shown.end)
-    ):
+    if key is None or divided or "MAX_VALUE" in (node.parent or node).text or not code.adds(shown):
         return  # a quotient turns the other way
     other, factor = table("units")[key]
     end = node.start + len(name.encode())
@@ -114,12 +104,9 @@ def _unit(code: Code, node: Node, name: str) -> Iterator[Plant]:
     numbers = [one for one in shown.walk() if code.is_a(one, "number")]
     count = float(numbers[0].text) * factor if len(numbers) == 1 and numbers[0].text.isdigit() else 0
     same = (edit, Edit(numbers[0].start, numbers[0].end, str(round(count)))) if count >= 1 else ()
-    yield Plant(
-        (edit,),
-        f"Wrong unit: {quoted(_made(shown, edit))} is {round(max(factor, 1 / factor))} times too "
-        f"{'short' if factor > 1 else 'long'} for what it is used for.",
-        same if abs(count - round(count)) < 1e-9 else (),
-    )
+    times, size = round(max(factor, 1 / factor)), "short" if factor > 1 else "long"
+    body = tell("wrong_unit", "unit", shown=quoted(edited(shown, edit)), times=times, size=size)
+    yield Plant((edit,), body, same if abs(count - round(count)) < 1e-9 else ())
 
 
 def _signs(node: Node) -> set[str]:
@@ -131,11 +118,9 @@ def _timer(name: str, held: Node) -> Iterator[Plant]:
     number = held.parts[-1]
     if says("time", "timer", name) and re.fullmatch(r"\d+000", number.text):
         seconds = number.text[:-3]
-        yield Plant(
-            (Edit(number.start, number.end, seconds),),
-            f"Wrong unit: `{name}` counts in milliseconds, and `{seconds}` of them pass at once.",
-            (Edit(number.start, number.end, f"{seconds} * 1000"),) if seconds != "1" else (),
-        )
+        body = tell("wrong_unit", "timer", name=name, seconds=seconds)
+        safe = (Edit(number.start, number.end, f"{seconds} * 1000"),) if seconds != "1" else ()
+        yield Plant((Edit(number.start, number.end, seconds),), body, safe)
 
 
 def _rounded(code: Code, node: Node, held: Node) -> Iterator[Plant]:
@@ -150,13 +135,5 @@ def _rounded(code: Code, node: Node, held: Node) -> Iterator[Plant]:
     end = node.start + len(name.encode())
     edit = Edit(end - len(key), end, other)
     if not _is_cut(code, node):
-        body = (
-            f"Wrong rounding: {quoted(_made(node, edit))} {does}, so the result is off by one where a fraction is left."
-        )
+        body = tell("wrong_unit", "rounded", shown=quoted(edited(node, edit)), does=does)
         yield Plant((edit,), body)
-
-
-def _made(node: Node, edit: Edit) -> str:
-    """The code of a node with an edit in it made."""
-    moved = Edit(edit.start - node.start, edit.end - node.start, edit.text)
-    return applied(node.source[node.start : node.end], [moved]).decode("utf-8", "replace")

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid, nodes_of
-from reviewgauge.operators.code.sentences import quoted
+from reviewgauge.operators.code.sentences import edited, quoted, tell
 from reviewgauge.operators.code.variables import Variable, reads, variables
 from reviewgauge.repo.syntax.tree import Node
 
@@ -103,17 +103,16 @@ def _told(code: Code, use: Node, one: Variable, other: Variable) -> str:
     held = use.parent
     if held is not None and held.kind == "expression_list":
         held = held.parent
-    wrong = quoted(other.name)
-    mixed = f"it looks mixed up with {quoted(one.name)}"
+    values = {"wrong": quoted(other.name), "right": quoted(one.name)}
     if held is not None and code.is_a(held, "arguments") and held.parent is not None:
-        return f"Wrong variable: {quoted(callee(held.parent))} gets {wrong} here, so its result is wrong; {mixed}."
-    if held is not None and code.is_a(held, "return"):
-        return f"This returns the wrong variable, {wrong}, so the caller gets another value than it asks for; {mixed}."
+        return tell("wrong_variable", "argument", call=quoted(callee(held.parent)), **values)
+    if code.is_a(held, "return"):
+        return tell("wrong_variable", "returned", **values)
     around = _around(code, use)
     if around is use:
-        return f"{wrong} is the wrong variable here: {mixed}, so this works on the wrong value."
-    shown = around.source[around.start : use.start].decode() + other.name + around.source[use.end : around.end].decode()
-    return f"{quoted(shown)} uses the wrong variable: {wrong}, which looks mixed up with {quoted(one.name)}."
+        return tell("wrong_variable", "alone", **values)
+    shown = edited(around, Edit(use.start, use.end, other.name))
+    return tell("wrong_variable", "within", shown=quoted(shown), **values)
 
 
 def _around(code: Code, use: Node) -> Node:

@@ -13,12 +13,6 @@ from reviewgauge.repo.syntax.tree import Node
 _COMMENT = ("#", "//")
 
 
-def are_added(code: Code, start: int, end: int) -> bool:
-    """Whether every line from a byte to before another is added."""
-    lines = range(code.tree.line(start), code.tree.line(max(start, end - 1)) + 1)
-    return all(line in code.added for line in lines)
-
-
 def statement(code: Code, node: Node) -> Node | None:
     """The statement that holds a node: the one whose parent is a block."""
     return next((one for one in (node, *node.above()) if code.is_a(one.parent, "block")), None)
@@ -59,7 +53,7 @@ def without(code: Code, first: Node, last: Node | None = None, alone: bool = Fal
         end += len(below.encode())
     elif below.lstrip().startswith("}") and not above.strip():
         start = tree.line_start(start - 1)
-    return Edit(start, end, "") if are_added(code, start, end) else None
+    return Edit(start, end, "") if code.adds(Edit(start, end, "")) else None
 
 
 def unwrapped(code: Code, outer: Node, body: Node, head: str = "") -> Edit | None:
@@ -68,7 +62,7 @@ def unwrapped(code: Code, outer: Node, body: Node, head: str = "") -> Edit | Non
     lines = body_lines(code, body)
     base = tree.indent(outer)
     end = max(outer.end, body.end)
-    if lines is None or not are_added(code, outer.start, end) or tree.source[end : end + 1] not in (b"\n", b""):
+    if lines is None or not code.adds(Edit(outer.start, end, "")) or tree.source[end : end + 1] not in (b"\n", b""):
         return None
     if _clashes(code, outer, body):
         return None

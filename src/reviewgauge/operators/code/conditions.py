@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reviewgauge.operators.code.blocks import are_added
 from reviewgauge.operators.code.operator import Code
 from reviewgauge.repo.syntax.tree import Node
 
@@ -58,7 +57,7 @@ def ifs(code: Code) -> Iterator[If]:
         if condition is None or then is None or code.around(node, "function") is None:
             continue
         condition = bare(condition)
-        if are_added(code, condition.start, condition.end):
+        if code.adds(condition):
             yield If(node, condition, then, node.get("alternative"))
 
 

@@ -56,6 +56,11 @@ class Code:
             if self.tree.line(node.start) in self.added and not is_arid(self.tree, node):
                 yield node
 
+    def adds(self, what: Node | Edit) -> bool:
+        """Whether every line of a node or edit is added."""
+        lines = range(self.tree.line(what.start), self.tree.line(max(what.start, what.end - 1)) + 1)
+        return self.added.issuperset(lines)
+
     def is_a(self, node: Node | None, role: str) -> bool:
         """Whether a node has a role."""
         return node is not None and node.kind in kinds_of(self.tree.grammar, role)

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from reviewgauge.operators.code.operator import Code, callee, is_arid
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+
+from reviewgauge.operators.code.operator import Code, Edit, callee, is_arid
+from reviewgauge.operators.code.signatures import name_of
 from reviewgauge.repo.syntax.tree import Node
 
+_TEXT = files(__package__).joinpath("sentences.toml").read_text("utf-8")
+_SENTENCES: Mapping[str, Mapping[str, str]] = tomllib.loads(_TEXT)
 _LONG = 70
+
+
+def tell(operator: str, situation: str, **code: object) -> str:
+    """The sentence of `sentences.toml` for a situation."""
+    return _SENTENCES[operator][situation].format(**code)
+
+
+def where(code: Code, node: Node) -> str:
+    """In which function a node stands, for a sentence; empty where that has no name."""
+    function = name_of(code.around(node, "function"))
+    return f" in `{function}`" if function else ""
 
 
 def quoted(code: Node | str) -> str:
     """Code between backticks on one line, cut where it is long."""
     text = " ".join((code if isinstance(code, str) else code.text).split()).replace("`", "'")
     return f"`{text}`" if len(text) <= _LONG else f"`{text[: _LONG - 4].rstrip()} ...`"
+
+
+def edited(node: Node, edit: Edit) -> str:
+    """The code of a node with an edit in it made."""
+    source = node.source
+    return (source[node.start : edit.start] + edit.text.encode() + source[edit.end : node.end]).decode(
+        "utf-8", "replace"
+    )
 
 
 def statements(code: Code, body: Node | None) -> list[Node]:
