@@ -13,6 +13,7 @@ from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_page, write_named
+from reviewgauge.core.records import ARM, PAIR, Arm, Case
 from reviewgauge.core.stored import chained
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
@@ -92,7 +93,23 @@ def _shown(run: ScoredRun, changes: int | None) -> list[int] | None:
     cases = len(run.cases)
     if changes is None:
         changes = MOST_REVIEWS * cases // max(1, len(run.outcomes))
-    return None if changes >= cases else worst_cases(run, changes)
+    shown = None if changes >= cases else worst_cases(run, changes)
+    return _by_host(run.cases, shown) if any(PAIR in case.facts for case in run.cases) else shown
+
+
+def _by_host(cases: Sequence[Case], shown: Sequence[int] | None) -> list[int]:
+    """The positions of these cases and of all others of their hosts: a host's together, the twin beside a defect."""
+    hosts: dict[object, list[int]] = {}
+    for at, case in enumerate(cases):
+        hosts.setdefault((case.change.repo, case.facts.get(PAIR, case.id)), []).append(at)
+    wanted = range(len(cases)) if shown is None else set(shown)
+    found: list[int] = []
+    for own in hosts.values():
+        arms = {at: cases[at].facts.get(ARM) for at in own}
+        first = next((at for at in own if arms[at] == Arm.DEFECT), own[0])
+        ordered = sorted(own, key=lambda at: (at != first, arms[at] != Arm.TWIN, arms[at] != Arm.DEFECT))
+        found += ordered if any(at in wanted for at in own) else []
+    return found
 
 
 def telling_slices(run: ScoredRun) -> list[str]:
@@ -103,7 +120,7 @@ def telling_slices(run: ScoredRun) -> list[str]:
             values.setdefault(fact, []).append(value)
     telling = []
     for fact, stated in values.items():
-        if len(set(stated)) <= MOST_VALUES:
+        if fact not in (ARM, PAIR) and len(set(stated)) <= MOST_VALUES:
             groups = Counter(map(group_values(stated, FEWEST).__getitem__, stated))
             telling += [fact] if sum(n >= FEWEST for n in groups.values()) > 1 else []
     facets = [name for name, found in stated_facets(run.scores).items() if 2 <= len(found) <= MOST_VALUES]

@@ -126,7 +126,7 @@ class Twins(Metric):
         return Measured(
             parts=parts,
             facets=facets,
-            matching=_joined([one.matching for one in measured if one.matching is not None]),
+            matching=_joined([one.matching for one in measured if one.matching is not None], arm),
             fake=any(one.fake for one in measured),
         )
 
@@ -186,10 +186,13 @@ def _facts(place: Sequence[Comment]) -> Iterator[tuple[str, str | None]]:
         yield name, None if stated is None else str(stated)
 
 
-def _joined(matchings: Sequence[Matching]) -> Matching | None:
-    """The evidence on all places of a case as one; of a comment, the place that it fits best."""
-    if len(matchings) < 2:
-        return next(iter(matchings), None)
+def _joined(matchings: Sequence[Matching], arm: Arm) -> Matching | None:
+    """The evidence on all places of a case as one; of a comment, the place that it fits best.
+
+    Of comments on other lines nobody knows whether they are right; what tells a defect where none is, is wrong.
+    """
+    if not matchings:
+        return None
     best: dict[str, CommentOutcome] = {}
     for outcome in (outcome for one in matchings for outcome in one.comments):
         before = best.setdefault(outcome.comment, outcome)
@@ -197,11 +200,19 @@ def _joined(matchings: Sequence[Matching]) -> Matching | None:
             best[outcome.comment] = outcome
     return Matching(
         policy=matchings[0].policy,
-        comments=tuple(best.values()),
+        comments=tuple(_counted(outcome, arm) for outcome in best.values()),
         groups=tuple(group for one in matchings for group in one.groups),
         line_hits=sum(one.line_hits for one in matchings),
         pairs=tuple(pair for one in matchings for pair in one.pairs),
     )
+
+
+def _counted(outcome: CommentOutcome, arm: Arm) -> CommentOutcome:
+    if outcome.state is CommentState.FALSE:
+        return outcome.model_copy(update={"state": CommentState.NEUTRAL})
+    if arm is Arm.DEFECT or outcome.state is CommentState.UNSURE:
+        return outcome
+    return outcome.model_copy(update={"state": CommentState.FALSE, "rejected": True, "group": None})
 
 
 def _d_prime(hits: Numbers, defects: Numbers, alarms: Numbers, twins: Numbers) -> Numbers:

@@ -21,6 +21,8 @@ LABELS = {
     "line_f1": "line F1",
     "line_recall": "on the line",
     "noise": "false discovery",
+    "d_prime": "d′",
+    "line_d_prime": "d′ by line",
 }
 RANGE = "f1_least"  # its column shows f1_most too
 EXPLAINED = {
@@ -29,6 +31,11 @@ EXPLAINED = {
     "comments_per_change": "comments per change",
     "clean_left_alone": "share of the clean changes left alone",
     "noise": "share of the comments that surely match no finding",
+    "sensitivity": "share of the planted defects that were told",
+    "false_alarm": "share of the same places that were told of the twin without the defect",
+    "safe_alarm": "share of the edits of the same kind that do no harm and were told all the same",
+    "alarms_per_change": "comments on planted lines of a twin, whatever they say",
+    "line_d_prime": "d′ by the lines alone, whatever the comments say",
     "augmented_precision": "share of the comments that are right, golden or not",
     "augmented_recall": "novel right comments count too: each system has its own denominator, so it must not rank",
 }

@@ -18,6 +18,7 @@ SHORT = {
     "noise": "FDR",
     "augmented_precision": "aug. P",
     "augmented_recall": "aug. R",
+    "alarms_per_change": "alarms/chg",
 }
 BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named

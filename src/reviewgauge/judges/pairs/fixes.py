@@ -35,7 +35,7 @@ class FixText(NamedTuple):
 def added_words(comment: Comment, reference: Comment, change: Change) -> str:
     """What a comment says beyond the change: its text without the words of the title, description, paths and diff.
 
-    Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands where the finding
+    Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands where a fix
     does may name what stands there, if it does not quote it or mostly repeat: a `LEAST_ADDED` share of its words must
     be its own. The whole text counts for a reference that no diff mends; where the diff is not at hand, all but quotes
     of what the fix took out: nobody can tell then what else is repeated.
@@ -52,7 +52,8 @@ def added_words(comment: Comment, reference: Comment, change: Change) -> str:
     fixing = FIXING if reference.origin is Origin.FIX else ""
     held = stems_of(fixing, change.title, change.description, *texts) | _held(_patches(change), _planted(reference))
     said = stems_of(prose(body))
-    if span and locate(comment, reference, AROUND).located and len(said - held) >= LEAST_ADDED * len(said):
+    at_fix = reference.origin is Origin.FIX and span and locate(comment, reference, AROUND).located
+    if span and at_fix and len(said - held) >= LEAST_ADDED * len(said):
         held -= _near(tuple(file.patch or "" for file in change.files if span.path in (file.path, file.old_path)), span)
     return without("".join(kept), held)
 

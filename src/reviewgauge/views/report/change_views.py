@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, count
 
-from reviewgauge.core.records import Anchoring, Case, Comment, Task, Usage, findings
+from reviewgauge.core.records import ARM, PAIR, Anchoring, Arm, Case, Comment, Task, Usage, findings
 from reviewgauge.core.results import (
     CommentOutcome,
     CommentState,
@@ -60,6 +60,7 @@ class FindingView(Remark):
     members: tuple[tuple[str, str, Comment, str], ...]  # (anchor, id, reference, place)
     hit: list[tuple[str, str]] = field(default_factory=list)  # (system, anchor of its comment)
     missed: list[MissView] = field(default_factory=list)
+    absent: bool = False  # on a twin: what is wrong with its defect, and not here
 
 
 @dataclass
@@ -110,6 +111,13 @@ class ChangeView:
     others: list[tuple[str, Comment, str]]  # (neutral or rejected, comment, place)
     hidden_hunks: int = 0
     claims: list[ClaimView] = field(default_factory=list)
+    opens: bool = False  # the first change of a host with injected defects, and the last
+    closes: bool = False
+
+    @property
+    def arm(self) -> str:
+        """Which of its host's changes this is; empty for one without injected defects."""
+        return str(self.case.facts.get(ARM, ""))
 
     @cached_property
     def states(self) -> Counter[str]:
@@ -143,11 +151,15 @@ def view_changes(
         if score.coverage is not None and score.metric == (looks_at_claims := looks_at_claims or score.metric):
             covered[key] = at
     index = {system: at for at, system in enumerate(systems)}
+    hosts = [(case.change.repo, case.facts[PAIR]) if PAIR in case.facts else None for case in cases]
     for number, case in enumerate(cases, 1):
+        before, host, after = [None, *hosts, None][number - 1 : number + 2]
         own = map(outcomes.__getitem__, by_case.get(case.id, ()))
         rows = sorted(own, key=lambda o: (index.get(o.system, len(index)), o.attempt))
         builder = _Builder(number, anchors[case.id], case, index)
-        yield builder.build(rows, ByKey(scored, scores), ByKey(covered, scores))
+        view = builder.build(rows, ByKey(scored, scores), ByKey(covered, scores))
+        view.opens, view.closes = (host is not None and host != other for other in (before, after))
+        yield view
 
 
 def anchors_of(cases: Iterable[Case]) -> dict[str, str]:
@@ -170,13 +182,16 @@ class _Builder:
         self.prefix, self.anchor, self.case, self.index = f"k{number}", anchor, case, index
         self.findings: list[FindingView] = []
         self.finding_of: dict[str, FindingView] = {}
+        self.absent: list[FindingView] = []
+        is_twin = case.facts.get(ARM) in (Arm.TWIN, Arm.SAFE)
         at = count(1)
-        for members in findings(case.references):
+        for members in findings(case.rejected if is_twin else case.references):
             rows = tuple((f"{self.prefix}r{next(at)}", one.id, one, place_of(one.span, one)) for one in members)
             spans = tuple(one.span for one in members if one.span is not None)
-            finding = FindingView(rows[0][0], "finding", spans, members[0].id, rows)
-            self.findings.append(finding)
-            self.finding_of |= {member.id: finding for member in members}
+            finding = FindingView(rows[0][0], "finding", spans, members[0].id, rows, absent=is_twin)
+            (self.absent if is_twin else self.findings).append(finding)
+            if not is_twin:
+                self.finding_of |= {member.id: finding for member in members}
 
     def build(
         self,
@@ -192,10 +207,11 @@ class _Builder:
         claims = self._claims(
             [(column, covered[key]) for key, column in zip(keys, columns, strict=True) if key in covered]
         )
-        remarks = chain(self.findings, *(column.said for column in columns))
+        remarks = chain(self.findings, self.absent, *(column.said for column in columns))
         files, hidden, above = show_files(self.case.change, remarks)
         off = {one.anchor for one in above}
-        others = [(kind, c, place_of(c.span, c)) for kind in ("neutral", "rejected") for c in getattr(self.case, kind)]
+        shown = ("neutral",) if self.absent else ("neutral", "rejected")
+        others = [(kind, c, place_of(c.span, c)) for kind in shown for c in getattr(self.case, kind)]
         url = figures.web_url(self.case.change.url)
         return ChangeView(
             self.anchor,

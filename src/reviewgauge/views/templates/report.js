@@ -18,6 +18,12 @@
   toggle.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remember(root.dataset.theme); name(); });
   }
 
+  // A defect and its twin open together.
+  for (const host of all(".arms")) {
+    const own = all(":scope > .change", host);
+    for (const change of own) change.addEventListener("toggle", () => { for (const other of own) other.open = change.open; });
+  }
+
   // A link to something inside a closed change opens the change.
   const reveal = () => {
     let id = "";
