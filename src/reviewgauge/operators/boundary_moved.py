@@ -14,13 +14,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.conditions import operator_of
+from reviewgauge.operators.code.conditions import mirrored, operator_of
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
 from reviewgauge.operators.code.sentences import does, quoted, statements, tell
 from reviewgauge.repo.syntax.tree import Node
 
 _MOVED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _PLAIN = {"does": "do", "goes": "go"}
 _LENGTH = re.compile(r"(?i)(?:\blen\(.*\)|\.(?:length|size|count|len)(?:\(\))?|len|length|size|count)$")
 # values that are almost never equal, and bounds where one more or less does no harm
@@ -49,10 +48,9 @@ class BoundaryMoved(Operator):
                 continue
             moved = _MOVED[sign.text]
             middle = node.source[left.end : right.start].decode()
-            mirrored = middle.replace(sign.text, _MIRRORED[sign.text])
             plain = not any("\n" in one or "#" in one or "//" in one for one in (left.text, middle, right.text))
             plain = plain and not any(_is_literal(code, one) for one in node.parts)
-            safe = (Edit(node.start, node.end, f"{right.text}{mirrored}{left.text}"),)
+            safe = (mirrored(node, sign),)
             fits = plain and not _tested_by(code, node, "loop")
             yield Plant((Edit(sign.start, sign.end, moved),), _told(code, node, moved), safe if fits else ())
 
@@ -74,9 +72,8 @@ def _keeps_best(code: Code, node: Node) -> bool:
     """Whether the smaller or larger of two is kept, `if a < b: b = a`: which of two equals is all the same."""
     branch = _tested_by(code, node, "if")
     left, right = (one.text for one in node.parts)
-    lines = (
-        [line.text.rstrip(";") for line in statements(code, branch.get("consequence"))] if branch is not None else []
-    )
+    held = branch.get("consequence") if branch is not None else None
+    lines = [line.text.rstrip(";") for line in statements(code, held)]
     return f"{left} = {right}" in lines or f"{right} = {left}" in lines
 
 

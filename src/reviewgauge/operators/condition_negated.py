@@ -13,7 +13,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.conditions import BOTH, EITHER, If, bare, ifs, operands, operator_of, opposite
+from reviewgauge.operators.code.conditions import BOTH, EITHER, If, bare, ifs, mirrored, operands, operator_of, opposite
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
 from reviewgauge.operators.code.sentences import does, edited, inner, quoted, statements, tell
 from reviewgauge.repo.syntax.tree import Node
@@ -120,6 +120,5 @@ def _safe(code: Code, one: If, part: Node, wrong: str) -> tuple[Edit, ...]:
         return ()
     sign = operator_of(part) if code.is_a(part, "comparison") else None
     if sign is not None and sign.text in ("==", "===", "!=", "!==") and all(code.is_a(p, "value") for p in part.parts):
-        left, right = part.parts
-        return (Edit(part.start, part.end, f"{right.text} {sign.text} {left.text}"),)
+        return (mirrored(part, sign),)
     return ()

@@ -13,25 +13,18 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.blocks import statement, uses, without
+from reviewgauge.operators.code.blocks import apart, statement, without
 from reviewgauge.operators.code.conditions import ifs
 from reviewgauge.operators.code.names import leaves_unused, mentions
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
 from reviewgauge.operators.code.sentences import inner, quoted, statements, tell
 from reviewgauge.repo.syntax.tree import Node
 
-_NOTHING = {  # what a Java method returns that has nothing to return
+_NOTHING = dict.fromkeys(("float", "double", "int", "long", "short", "byte"), "return 0;") | {
     "void": "return;",
     "boolean": "return false;",
     "char": "",
-    "float": "return 0;",
-    "double": "return 0;",
-    "int": "return 0;",
-    "long": "return 0;",
-    "short": "return 0;",
-    "byte": "return 0;",
-}
-_FAILURE = "failure"
+}  # what a Java method returns that has nothing to return
 
 
 @dataclass(frozen=True)
@@ -76,16 +69,16 @@ def _in_catch(code: Code, node: Node) -> Iterator[Plant]:
         return
     edits = [edit]
     name = node.get("value")
-    if name is not None and name.kind == "as_pattern" and len(mentions(node, caught)) - _count(last, caught) == 1:
+    if (
+        name is not None
+        and name.kind == "as_pattern"
+        and len(mentions(node, caught)) - len(mentions(last, caught)) == 1
+    ):
         edits.insert(0, Edit(name.parts[0].end, name.end, ""))
     head = node.source[node.start : body.start if body is not None else node.end].decode().split("{")[0].strip(" :\n")
     shown = quoted(head.removesuffix(f" as {caught}"))
     said = tell("error_swallowed", "caught", shown=shown, tried=quoted(callee(tried)), follows=follows)
     yield Plant(tuple(edits), said, _split(code, last))
-
-
-def _count(node: Node, word: str) -> int:
-    return len(mentions(node, word))
 
 
 def _caught(node: Node) -> str:
@@ -140,16 +133,9 @@ def _instead(code: Code, guard: Node, function: Node) -> tuple[str | None, str]:
 def _split(code: Code, last: Node) -> tuple[Edit, ...]:
     """The error made in one statement and raised in the next, which changes nothing."""
     made = last.parts[0] if last.parts else None
-    function = code.around(last, "function")
-    fits = made is not None and (code.is_a(made, "call") or made.kind == "new_expression")
-    if not fits or made is None or not code.is_a(last, "raise") or code.tree.grammar == "java":
+    if made is None or not code.is_a(last, "raise") or code.tree.grammar == "java":
         return ()
-    if function is None or uses(function, _FAILURE):
-        return ()
-    script = code.tree.grammar != "python"
-    end = ";" if script and last.text.endswith(";") else ""
-    first = f"{'const ' if script else ''}{_FAILURE} = {made.text}{end}\n{code.tree.indent(last)}"
-    return (Edit(last.start, last.start, first), Edit(made.start, made.end, _FAILURE))
+    return apart(code, last, made, "failure") if code.is_a(made, "call") or made.kind == "new_expression" else ()
 
 
 def _in_go(code: Code) -> Iterator[Plant]:
@@ -167,7 +153,7 @@ def _in_go(code: Code) -> Iterator[Plant]:
             continue
         values = lines[-1].parts[0].parts if code.is_a(lines[-1], "return") and lines[-1].parts else []
         kind = result.parts[-1].text if result.kind == "parameter_list" and result.parts else result.text
-        if not values or kind.split()[-1] != "error" or not _count(values[-1], "err"):
+        if not values or kind.split()[-1] != "error" or not mentions(values[-1], "err"):
             continue
         if code.adds(one.node) and not leaves_unused(code, values[-1].start, values[-1].end):
             failed = _source_of(code, one.node)

@@ -13,14 +13,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
-from reviewgauge.operators.code.blocks import statement, uses
+from reviewgauge.operators.code.blocks import apart, statement
 from reviewgauge.operators.code.conditions import bare
 from reviewgauge.operators.code.names import mentions
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, is_arid
 from reviewgauge.operators.code.sentences import quoted, tell
 from reviewgauge.repo.syntax.tree import Node
-
-_PENDING = "pending"
 
 
 @dataclass(frozen=True)
@@ -102,16 +100,8 @@ def _is_used_below(code: Code, node: Node, target: Node) -> bool:
 def _split(code: Code, node: Node, called: Node) -> tuple[Edit, ...]:
     """The call and the wait for it in two statements, which changes nothing."""
     held = statement(code, node)
-    function = code.around(node, "function")
-    script = code.tree.grammar != "python"
-    if held is None or function is None or uses(function, _PENDING) or node.parent is None:
-        return ()
-    if node.parent is not held and node.parent.parent is not held:
+    if held is None or node.parent is None or (node.parent is not held and node.parent.parent is not held):
         return ()
     kinds = ("expression_statement", "assignment", "variable_declarator", "assignment_expression")
-    indent = code.tree.indent(held)
-    if node.parent.kind not in kinds or held.start != code.tree.line_start(held.start) + len(indent.encode()):
-        return ()
-    end = ";" if script and held.text.endswith(";") else ""
-    first = f"{'const ' if script else ''}{_PENDING} = {called.text}{end}\n{indent}"
-    return (Edit(held.start, held.start, first), Edit(called.start, called.end, _PENDING))
+    begins = code.tree.line_start(held.start) + len(code.tree.indent(held).encode()) == held.start
+    return apart(code, held, called, "pending") if node.parent.kind in kinds and begins else ()

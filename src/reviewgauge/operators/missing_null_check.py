@@ -15,11 +15,10 @@ from typing_extensions import override
 from reviewgauge.core.records import Severity
 from reviewgauge.operators.code.blocks import following, unwrapped, without
 from reviewgauge.operators.code.conditions import BOTH, EITHER, If, ifs, operands, operator_of
-from reviewgauge.operators.code.names import leaves_unused
+from reviewgauge.operators.code.names import leaves_unused, parameters
 from reviewgauge.operators.code.nulls import NullTest, failing_use, may_be_null, null_test, null_word
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import inner, quoted, statements, tell
-from reviewgauge.operators.code.signatures import parameters
 from reviewgauge.repo.syntax.tree import Node
 
 _FAILS = {"python": "raises an `AttributeError`", "java": "throws a `NullPointerException`", "go": "panics"}

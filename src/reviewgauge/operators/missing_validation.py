@@ -12,13 +12,14 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.operators.code.conditions import mirrored
 from reviewgauge.operators.code.guards import guard, in_front
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
 from reviewgauge.operators.code.sentences import quoted, tell, where
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_ORDER = ("<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,7 @@ class MissingValidation(Operator):
 
 def _other_way(code: Code, condition: Node) -> tuple[Edit, ...]:
     """The same check with its sides exchanged, where it compares two things by order."""
-    sign = next((one for one in condition.children if one.text in _MIRRORED), None)
+    sign = next((one for one in condition.children if one.text in _ORDER), None)
     fixed = code.is_a(condition.parts[-1], "number")  # `0 > count` would stand out
-    if sign is None or fixed or len(condition.parts) != 2 or not code.adds(condition):
-        return ()
-    left, right = condition.parts
-    return (Edit(condition.start, condition.end, f"{right.text} {_MIRRORED[sign.text]} {left.text}"),)
+    fits = sign is not None and not fixed and len(condition.parts) == 2 and code.adds(condition)
+    return (mirrored(condition, sign),) if fits and sign is not None else ()

@@ -15,11 +15,10 @@ from typing_extensions import override
 from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.blocks import uses, without
 from reviewgauge.operators.code.conditions import If, ifs
-from reviewgauge.operators.code.names import mentions
+from reviewgauge.operators.code.names import Parameter, mentions, parameters
 from reviewgauge.operators.code.nulls import null_test
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
 from reviewgauge.operators.code.sentences import inner, quoted, statements, tell
-from reviewgauge.operators.code.signatures import Parameter, parameters
 from reviewgauge.repo.syntax.tree import Node
 
 _EMPTY = {"[]": "list", "{}": "dict", "set()": "set", "list()": "list", "dict()": "dict"}
@@ -58,8 +57,8 @@ def _in_signature(code: Code, one: If) -> Iterator[Plant]:
     target, value = made.get("left"), made.get("right")
     if made.kind != "assignment" or target is None or value is None or target.text != test.subject.text:
         return
-    taken = next((each for each in parameters(function) if each.name.text == target.text), None)
-    if value.text not in _EMPTY or taken is None or taken.default is None or taken.default.text != "None":
+    taken = _none_by_default(function, target.text)
+    if value.text not in _EMPTY or taken is None:
         return
     edit = without(code, one.node)
     if edit is None or not code.adds(taken.node):
@@ -70,6 +69,12 @@ def _in_signature(code: Code, one: If) -> Iterator[Plant]:
     default = quoted(f"{target.text}={value.text}")
     body = tell("mutable_default", "signature", default=default, shared=quoted(shared))
     yield Plant((*_declared(taken, value.text), edit), body)
+
+
+def _none_by_default(function: Node, name: str) -> Parameter | None:
+    """The parameter of a name, if its default is `None`."""
+    taken = next((each for each in parameters(function) if each.name.text == name), None)
+    return taken if taken is not None and taken.default is not None and taken.default.text == "None" else None
 
 
 def _declared(taken: Parameter, value: str) -> tuple[Edit, ...]:
@@ -103,16 +108,10 @@ def _in_place(code: Code, node: Node) -> Iterator[Plant]:
     if function is None or held is None or held.kind != "assignment" or len(node.parts) != 2:
         return
     name, value = node.parts
-    taken = next((each for each in parameters(function) if each.name.text == name.text), None)
-    target = held.get("left")
-    if (
-        value.text not in _EMPTY
-        or node.children[1].text != "or"
-        or target is None
-        or not target.text.startswith("self.")
-    ):
+    taken, target = _none_by_default(function, name.text), held.get("left")
+    if value.text not in _EMPTY or node.children[1].text != "or" or taken is None:
         return
-    if taken is None or taken.default is None or taken.default.text != "None":
+    if target is None or not target.text.startswith("self."):
         return
     if code.adds(node) and code.adds(taken.node):
         default = quoted(f"{name.text}={value.text}")

@@ -14,9 +14,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.operators.code.names import Parameter, parameters
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee, nodes_of
 from reviewgauge.operators.code.sentences import quoted, tell
-from reviewgauge.operators.code.signatures import Parameter, parameters
 from reviewgauge.operators.code.variables import variables
 from reviewgauge.repo.syntax.tree import Node
 

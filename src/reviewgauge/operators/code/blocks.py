@@ -77,6 +77,16 @@ def unwrapped(code: Code, outer: Node, body: Node, head: str = "") -> Edit | Non
     return Edit(outer.start, end, text.removeprefix(base))
 
 
+def apart(code: Code, whole: Node, value: Node, name: str) -> tuple[Edit, ...]:
+    """A value made in a statement of its own, before the one that uses it: it changes nothing."""
+    function, script = code.around(value, "function"), code.tree.grammar != "python"
+    if function is None or uses(function, name):
+        return ()
+    end = ";" if script and whole.text.endswith(";") else ""
+    first = f"{'const ' if script else ''}{name} = {value.text}{end}\n{code.tree.indent(whole)}"
+    return (Edit(whole.start, whole.start, first), Edit(value.start, value.end, name))
+
+
 def body_lines(code: Code, body: Node) -> list[str] | None:
     """The lines of a body with its comments, without those of its braces.
 

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reviewgauge.operators.code.operator import Code
+from reviewgauge.operators.code.operator import Code, Edit
+from reviewgauge.operators.code.sentences import edited
 from reviewgauge.repo.syntax.tree import Node
 
-_OPPOSITE = {
-    "==": "!=",
-    "===": "!==",
-    "is": "is not",
-    "in": "not in",
-    "<": ">=",
-    "<=": ">",
-    "!=": "==",
-    "!==": "===",
-    "is not": "is",
-    "not in": "in",
-    ">=": "<",
-    ">": "<=",
-}
+_PAIRS = {"==": "!=", "===": "!==", "is": "is not", "in": "not in", "<": ">=", "<=": ">"}
+_OPPOSITE = _PAIRS | {two: one for one, two in _PAIRS.items()}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _RUST_OPPOSITE = {"is_none": "is_some", "is_some": "is_none", "is_ok": "is_err", "is_err": "is_ok"}
 BOTH = frozenset({"and", "&&"})
@@ -75,6 +65,13 @@ def operator_of(node: Node) -> Node | None:
     return next((child for child in node.children if not child.named and child.text not in ("(", ")")), None)
 
 
+def mirrored(node: Node, sign: Node) -> Edit:
+    """A comparison with its sides exchanged, which says the same."""
+    left, right = node.parts
+    middle = node.source[left.end : right.start].decode().replace(sign.text, _MIRRORED.get(sign.text, sign.text))
+    return Edit(node.start, node.end, f"{right.text}{middle}{left.text}")
+
+
 def operands(code: Code, node: Node, words: frozenset[str]) -> list[Node]:
     """The operands of a chain of one operator, `a and b and c`; the node alone where it is none."""
     sign = operator_of(node) if code.is_a(node, "both") else None
@@ -91,7 +88,7 @@ def opposite(code: Code, node: Node) -> str | None:
             return None
         if sign.text in _ORDER and ("0" in (left.text, right.text) or code.is_a(node.parent, "both")):
             return None  # `len(x) <= 0` and `a < 1 or a < 9` stand out
-        return f"{_between(node, node, sign)}{_OPPOSITE[sign.text]}{_between(node, sign, node)}"
+        return edited(node, Edit(sign.start, sign.end, _OPPOSITE[sign.text]))
     if code.is_a(node, "not") and node.children[0].text in ("not", "!"):
         inner = bare(node.parts[0])
         return inner.text if code.is_a(inner, "value") else None
@@ -106,10 +103,3 @@ def _opposite_value(code: Code, node: Node) -> str:
         if name is not None and name.text in _RUST_OPPOSITE:
             return f"{node.text[: name.start - node.start]}{_RUST_OPPOSITE[name.text]}()"
     return f"not {node.text}" if code.tree.grammar == "python" else f"!{node.text}"
-
-
-def _between(node: Node, first: Node, second: Node) -> str:
-    """The code from the start of a node to a sign, or from a sign to its end."""
-    start = node.start if first is node else first.end
-    end = second.start if second is not node else node.end
-    return node.source[start:end].decode()

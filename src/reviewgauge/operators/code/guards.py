@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from reviewgauge.operators.code.blocks import following, statement, without
-from reviewgauge.operators.code.names import is_name, leaves_unused
+from reviewgauge.operators.code.conditions import bare
+from reviewgauge.operators.code.names import is_name, leaves_unused, parameters
 from reviewgauge.operators.code.operator import Code, Edit
 from reviewgauge.operators.code.sentences import inner, statements
-from reviewgauge.operators.code.signatures import parameters
 from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
@@ -27,12 +27,12 @@ def guard(code: Code, node: Node) -> Guard | None:
     condition, whole = node.get("condition"), statement(code, node)
     if condition is None or whole is None or node.get("alternative") is not None or inner(whole) is not node:
         return None
-    if not rejects(code, statements(code, node.get("consequence"))):
+    if not _turns_away(code, node):
         return None
     gone = without(code, whole)
-    condition = condition.parts[0] if condition.kind == "parenthesized_expression" and condition.parts else condition
+    condition = bare(condition)
     words = list(dict.fromkeys(one.text for one in condition.walk() if is_name(one) and not _is_fixed(code, one)))
-    after = [one for one in following(code, whole) if not code.is_a(one, "if") or _does_more(code, one)]
+    after = [one for one in following(code, whole) if not (code.is_a(one, "if") and _turns_away(code, one))]
     use = next((one for word in words for one in after if any(is_name(n) and n.text == word for n in one.walk())), None)
     if gone is None or use is None:
         return None
@@ -42,13 +42,9 @@ def guard(code: Code, node: Node) -> Guard | None:
     return Guard(condition, gone, words, line if len(line) >= _SAYS else "what follows")
 
 
-def _does_more(code: Code, node: Node) -> bool:
-    """Whether an `if` does more than to turn away."""
-    return not rejects(code, statements(code, node.get("consequence")))
-
-
-def rejects(code: Code, lines: list[Node]) -> bool:
-    """Whether statements only raise an error, or return one."""
+def _turns_away(code: Code, node: Node) -> bool:
+    """Whether an `if` only raises an error, or returns one."""
+    lines = statements(code, node.get("consequence"))
     if len(lines) != 1:
         return False
     last = inner(lines[0])

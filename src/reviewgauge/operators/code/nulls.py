@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from reviewgauge.operators.code.conditions import bare, operator_of
+from reviewgauge.operators.code.names import parameters
 from reviewgauge.operators.code.operator import Code
-from reviewgauge.operators.code.signatures import parameters
 from reviewgauge.repo.syntax.tree import Node
 
 _IS = frozenset({"is", "==", "==="})
@@ -71,19 +71,9 @@ def failing_use(code: Code, subject: Node, start: int, end: int) -> Node | None:
     for node in scope.walk():
         if start <= node.start and node.end <= end and node.text == subject.text and node.kind == subject.kind:
             above = node.parent
-            takes = above is not None and above.children[0] is node and above.kind in _FAILING[code.tree.grammar]
+            takes = above is not None and above.children[0] is node and code.is_a(above, "failing")
             return above if takes and above is not None and _fails(above) else None
     return None
-
-
-_FAILING = {
-    "python": ("attribute", "subscript", "call"),
-    "javascript": ("member_expression", "subscript_expression", "call_expression"),
-    "typescript": ("member_expression", "subscript_expression", "call_expression"),
-    "java": ("field_access", "method_invocation", "array_access"),
-    "go": ("selector_expression", "call_expression"),
-    "rust": (),
-}
 
 
 def _fails(use: Node) -> bool:

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 
+from reviewgauge.operators.code.names import name_of
 from reviewgauge.operators.code.operator import Code, Edit, callee, is_arid
-from reviewgauge.operators.code.signatures import name_of
 from reviewgauge.repo.syntax.tree import Node
 
 _TEXT = files(__package__).joinpath("sentences.toml").read_text("utf-8")

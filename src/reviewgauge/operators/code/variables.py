@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reviewgauge.operators.code.names import mentions
+from reviewgauge.operators.code.names import mentions, parameters
 from reviewgauge.operators.code.operator import Code, callee
-from reviewgauge.operators.code.signatures import parameters
 from reviewgauge.repo.syntax.tree import Node
 
 _DECLARES = {  # the node of a declaration: the fields of its name and value

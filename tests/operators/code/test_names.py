@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from planted import code_of
-from reviewgauge.operators.code.signatures import parameters
+from reviewgauge.operators.code.names import parameters
 
 
 @pytest.mark.parametrize(
