@@ -59,7 +59,7 @@ class PlantDefects(Stage):
 
     operators: tuple[PluginSpec, ...] = ()
     per_change: int = 1
-    safe: float = 0.25
+    safe: float = 0.5
     even: bool = False
     beside: bool = False
     seed: int = 0
