@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from reviewgauge.core.records import Severity
 from reviewgauge.operators.code.blocks import statement
+from reviewgauge.operators.code.names import says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import quoted, tell, where
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 

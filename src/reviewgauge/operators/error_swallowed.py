@@ -69,11 +69,8 @@ def _in_catch(code: Code, node: Node) -> Iterator[Plant]:
         return
     edits = [edit]
     name = node.get("value")
-    if (
-        name is not None
-        and name.kind == "as_pattern"
-        and len(mentions(node, caught)) - len(mentions(last, caught)) == 1
-    ):
+    others = len(mentions(node, caught)) - len(mentions(last, caught))
+    if name is not None and name.kind == "as_pattern" and others == 1:
         edits.insert(0, Edit(name.parts[0].end, name.end, ""))
     head = node.source[node.start : body.start if body is not None else node.end].decode().split("{")[0].strip(" :\n")
     shown = quoted(head.removesuffix(f" as {caught}"))

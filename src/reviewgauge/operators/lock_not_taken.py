@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.blocks import following, statement, unwrapped, uses, without
+from reviewgauge.operators.code.names import says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import tell, where
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 

@@ -11,12 +11,12 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.core.records import RequiredContext, Severity
+from reviewgauge.core.records import RequiredContext
 from reviewgauge.operators.code.conditions import mirrored
 from reviewgauge.operators.code.guards import guard, in_front
+from reviewgauge.operators.code.names import says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
 from reviewgauge.operators.code.sentences import quoted, tell, where
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 _ORDER = ("<", "<=", ">", ">=")
@@ -26,7 +26,6 @@ _ORDER = ("<", "<=", ">", ">=")
 class MissingValidation(Operator):
     """A function does not turn away a value that is out of range, empty or of the wrong kind."""
 
-    severity: ClassVar[Severity] = Severity.MEDIUM
     needs: ClassVar[RequiredContext] = RequiredContext.FILE
 
     @override

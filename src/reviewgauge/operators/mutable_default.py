@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.blocks import uses, without
 from reviewgauge.operators.code.conditions import If, ifs
 from reviewgauge.operators.code.names import Parameter, mentions, parameters
@@ -31,8 +30,6 @@ _CHANGES = ("append", "extend", "insert", "update", "setdefault", "pop", "remove
 class MutableDefault(Operator):
     """All calls, or all instances, share one list, dictionary or set."""
 
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    needs: ClassVar[RequiredContext] = RequiredContext.DIFF
     languages: ClassVar[Sequence[str]] = ("python",)
 
     @override

@@ -14,10 +14,9 @@ from typing_extensions import override
 from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.blocks import statement
 from reviewgauge.operators.code.guards import guard
-from reviewgauge.operators.code.names import is_name, leaves_unused
+from reviewgauge.operators.code.names import is_name, leaves_unused, says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import quoted, tell, where
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 

@@ -13,9 +13,9 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
+from reviewgauge.operators.code.names import says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import quoted, tell
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 _HOLE = re.compile(r"\?|%s|\$\d+")

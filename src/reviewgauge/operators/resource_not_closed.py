@@ -11,11 +11,10 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.core.records import Severity
 from reviewgauge.operators.code.blocks import unwrapped, uses, without
+from reviewgauge.operators.code.names import says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import tell, where
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 
@@ -23,7 +22,6 @@ from reviewgauge.repo.syntax.tree import Node
 class ResourceNotClosed(Operator):
     """A file, connection or the like stays open."""
 
-    severity: ClassVar[Severity] = Severity.MEDIUM
     languages: ClassVar[Sequence[str]] = ("python", "javascript", "typescript", "java", "go")
 
     @override

@@ -14,9 +14,9 @@ from typing_extensions import override
 
 from reviewgauge.core.records import Severity
 from reviewgauge.operators.code.blocks import statement
+from reviewgauge.operators.code.names import says, table
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
 from reviewgauge.operators.code.sentences import edited, quoted, tell
-from reviewgauge.operators.code.words import says, table
 from reviewgauge.repo.syntax.tree import Node
 
 _THOUSAND = frozenset({"1000", "1000.0", "1_000", "1e3", "1000L"})

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from reviewgauge.operators.code.blocks import following, statement, without
 from reviewgauge.operators.code.conditions import bare
-from reviewgauge.operators.code.names import is_name, leaves_unused, parameters
+from reviewgauge.operators.code.names import is_name, leaves_unused, parameters, says
 from reviewgauge.operators.code.operator import Code, Edit
 from reviewgauge.operators.code.sentences import inner, statements
-from reviewgauge.operators.code.words import says
 from reviewgauge.repo.syntax.tree import Node
 
 

@@ -1,12 +1,18 @@
-"""Names: where they are used, what a function is called, and what it takes."""
+"""Names: where they are used, what a function is called and takes, and what the words in them say."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 from reviewgauge.operators.code.operator import Code
 from reviewgauge.repo.syntax.tree import Node
+
+_WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 
 
 def mentions(node: Node, word: str) -> list[Node]:
@@ -98,3 +104,18 @@ def _of(node: Node) -> list[Parameter]:
     text = kind.text.removeprefix(":").strip() if kind is not None else ""
     alone = len(names) == 1
     return [Parameter(name, text, default, node if alone else name) for name in names if name.kind == "identifier"]
+
+
+@cache
+def _pattern(topic: str, name: str) -> re.Pattern[str]:
+    return re.compile(_WORDS[topic][name], re.DOTALL)
+
+
+def says(topic: str, name: str, text: str) -> bool:
+    """Whether a text is one of these words."""
+    return _pattern(topic, name).fullmatch(text) is not None
+
+
+def table(topic: str) -> Mapping[str, Any]:
+    """A topic that is a table: a word, and what belongs to it."""
+    return _WORDS[topic]
