@@ -366,8 +366,8 @@ class Metric(Plugin):
 
     `headline` is the measure that ranks; `units` name the unit of each measure (a share unless named); `facets` are
     what its scores can be sliced by; `lower_is_better` names the measures where less is more, `signed` those that run
-    from -1 to 1. `reads_order`: the order of the comments counts by definition, as in a metric that reads them as one
-    text.
+    from -1 to 1, `curved` those that no slope describes near their ends, such as a d′. `reads_order`: the order of the
+    comments counts by definition, as in a metric that reads them as one text.
     """
 
     kind: ClassVar[str] = "metrics"
@@ -376,6 +376,7 @@ class Metric(Plugin):
     facets: ClassVar[Sequence[str]] = ()
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
     signed: ClassVar[frozenset[str]] = frozenset()
+    curved: ClassVar[frozenset[str]] = frozenset()
     reads_order: ClassVar[bool] = False
 
     @abstractmethod

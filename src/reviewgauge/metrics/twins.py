@@ -57,6 +57,7 @@ class Twins(Metric):
         "line_d_prime": "standard deviations",
         "alarms_per_change": "comments per change",
     }
+    curved: ClassVar[frozenset[str]] = frozenset({"d_prime", "line_d_prime"})
     lower_is_better: ClassVar[frozenset[str]] = frozenset(
         {"false_alarm", "safe_alarm", "line_false_alarm", "alarms_per_change"}
     )

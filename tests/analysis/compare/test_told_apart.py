@@ -67,3 +67,12 @@ def test_a_comparison_of_twins_says_how_many_pairs_only_one_tells_apart() -> Non
         "McNemar: of 20 defects, 10 by oracle alone, 0 by half alone, are told from their twin, exact p = .002"
     )
     assert leaderboard(RUN, resamples=100).clustered_by == "host"
+
+
+def test_the_difference_of_two_d_primes_is_tested_by_exchanging_results() -> None:
+    """No slope describes a d′ where all is found and nothing alarmed: results are exchanged host by host."""
+    (one,) = compare(RUN, pairs=[("oracle", "everywhere")], resamples=500).comparisons
+    assert one.test == "results exchanged pair by pair, exact, all 1,024"
+    assert one.p == pytest.approx(2 / 1024)
+    (same,) = compare(RUN, pairs=[("half", "half")], resamples=500).comparisons
+    assert same.p == 1

@@ -69,7 +69,28 @@ def flip_test(
         return dict.fromkeys(measures, FlipTest(None, "none: no case in common"))
     tables = np.stack([np.column_stack([first, sizes]), np.column_stack([second, sizes])])
     pair = _Pair(metric, names, tables, measures)
-    return {measure: _flip(pair, measure, draws, seed) for measure in measures}
+    return {m: (_swap if m in metric.curved else _flip)(pair, m, draws, seed) for m in measures}
+
+
+def _swap(pair: _Pair, measure: str, draws: int, seed: int) -> FlipTest:
+    """The two systems' results exchanged cluster by cluster, and the measure itself computed again: for curved ones."""
+    difference = pair.difference(measure)
+    if np.isnan(difference):
+        return FlipTest(None, "none: the difference is undefined")
+    one, two = pair.tables
+    gaps = (two - one)[(two != one).any(axis=1)]
+    exact = len(gaps) <= EXACT_CLUSTERS
+    extreme, total = (0, 0) if exact else (1, 1)
+    for signs in [_all_signs(len(gaps))] if exact else _random_signs(len(gaps), draws, seed):
+        moved = (signs < 0).astype(np.float64) @ gaps
+        ends = [
+            measures_of_totals(pair.metric, pair.names, totals)[measure]
+            for totals in (one.sum(axis=0) + moved, two.sum(axis=0) - moved)
+        ]
+        total += len(signs)
+        extreme += int(np.count_nonzero(np.abs(ends[0] - ends[1]) >= abs(difference) * (1 - _TIE)))
+    kind = f"exact, all {total:,}" if exact else f"{total - 1:,} at random"
+    return FlipTest(extreme / total, f"results exchanged pair by pair, {kind}")
 
 
 def _flip(pair: _Pair, measure: str, draws: int, seed: int) -> FlipTest:
