@@ -40,6 +40,11 @@ REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
     "metrics.coverage.sentences._FENCED": "a block that nothing ends is one match, to the end of the text",
     "models.fake._EACH": "our own prompts",
+    "operators.boundary_moved._LENGTH": "200 characters of code",
+    "operators.code.operator._ARID_CALL": "200 characters of code",
+    "operators.swapped_arguments._EITHER_WAY": "200 characters of a name",
+    "operators.wrong_unit._ASSIGNED": "200 characters of code",
+    "operators.wrong_variable._WORDS": "200 characters of a name",
     "repo.forge.accounts._STATUS": "600 characters of a comment",
     "repo.forge.accounts._TRIGGER": "120 characters of a comment",
     "repo.history.fix_messages._ASIDE": "a title, cut to 300 characters",

@@ -64,8 +64,8 @@ def _is_literal(code: Code, node: Node) -> bool:
 def _is_always_so(left: Node, right: Node) -> bool:
     """Whether a bound moved there can never or must always be met: `len(x) >= 0`, `len(x) < 0`."""
     if right.text == "0":
-        return _LENGTH.search(left.text) is not None
-    return left.text == "0" and _LENGTH.search(right.text) is not None
+        return _LENGTH.search(left.text[-200:]) is not None
+    return left.text == "0" and _LENGTH.search(right.text[-200:]) is not None
 
 
 def _keeps_best(code: Code, node: Node) -> bool:

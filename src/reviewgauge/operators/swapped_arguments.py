@@ -40,7 +40,7 @@ class SwappedArguments(Operator):
         for call in code.nodes("call"):
             arguments = call.get("arguments")
             name = re.split(r"\W+", callee(call))[-1]
-            if arguments is None or len(arguments.parts) < 2 or not name or _EITHER_WAY.fullmatch(name):
+            if arguments is None or len(arguments.parts) < 2 or not name or _EITHER_WAY.fullmatch(name[:200]):
                 continue
             taken = _taken(code, name, len(arguments.parts))
             for place, (one, two) in enumerate(pairwise(arguments.parts)):

@@ -21,6 +21,7 @@ from reviewgauge.repo.syntax.tree import Node
 
 _THOUSAND = frozenset({"1000", "1000.0", "1_000", "1e3", "1000L"})
 _PARTS = frozenset({"60", "3600", "86400", "1000", "100", "24"})  # of an hour, a day, a code of status
+_ASSIGNED = re.compile(r"([\w.]+)['\"]?(?:\s*:\s*\w+)?\s*[:=]+\s*[\w.(]*$")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _factor(code: Code, node: Node, sign: str) -> Iterator[Plant]:
     if kept.kind == "parenthesized_expression" and not (code.is_a(node.parent, "arithmetic") or "||" in bare):
         bare = bare[1:-1]
     before = whole.source[whole.start : node.start].decode("utf-8", "replace")
-    name = re.search(r"([\w.]+)['\"]?(?:\s*:\s*\w+)?\s*[:=]+\s*[\w.(]*$", before)
+    name = _ASSIGNED.search(before[-200:])
     yield Plant(
         (Edit(node.start, node.end, bare),),
         tell("wrong_unit", "factor", shown=quoted(bare), target=f" where `{name[1]}` gets it" if name else ""),

@@ -67,7 +67,7 @@ def _fits(code: Code, use: Node, one: Variable, two: Variable, uses: dict[str, l
         return False
     if _line(code, use).count(two.name) or _is_alias(two, one) or _is_alias(one, two):
         return False
-    alike = set(_WORDS.findall(one.name)) & set(_WORDS.findall(two.name))
+    alike = set(_WORDS.findall(one.name[:200])) & set(_WORDS.findall(two.name[:200]))
     return bool(alike) or bool({_role(code, use)} & {_role(code, other) for other in uses[two.name]})
 
 

@@ -111,7 +111,7 @@ def is_arid(tree: SyntaxTree, node: Node) -> bool:
     for one in (node, *node.above()):
         if one.kind in kinds_of(tree.grammar, "arid"):
             return True
-        if one.kind in kinds_of(tree.grammar, "call") and _ARID_CALL.search(callee(one)):
+        if one.kind in kinds_of(tree.grammar, "call") and _ARID_CALL.search(callee(one)[-200:]):
             return True
         if one.kind in kinds_of(tree.grammar, "function"):
             name = one.get("name")
