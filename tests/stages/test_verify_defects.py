@@ -36,7 +36,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
     told.commit("Add ship", {"shop/ship.py": SHIP.format("ship", ">")})
     fixed = {"shop/ship.py": SHIP.format("ship", ">="), "tests/test_ship.py": TEST.format("ship", 10)}
     told.commit("Fix wrong price of ten kilos", fixed)
-    told.commit("Add cost", {"shop/ship.py": SHIP.format("ship", ">=") + MORE.format(1)})
+    told.commit("Add cost", {"shop/ship.py": MORE.format(1) + SHIP.format("ship", ">=")})
     told.commit("Add rail", {"shop/rail.py": SHIP.format("rail", ">="), "tests/test_rail.py": TEST.format("rail", 50)})
     told.commit("Add road", {"shop/road.py": SHIP.format("road", ">="), "tests/test_road.py": "def test_road(): ...\n"})
     told.commit("Add boat", {"shop/boat.py": SHIP.format("boat", ">=")})

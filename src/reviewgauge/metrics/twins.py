@@ -44,7 +44,7 @@ class Twins(Metric):
     lines of a twin.
     """
 
-    example: ClassVar[str] = "reviewgauge score runs/twins 'twins(judge=\"openai:gpt-5\")'"
+    example: ClassVar[str] = "reviewgauge build . -o twins --recipe injected"
 
     judge: PluginSpec = "lexical"
     location: LocationRule = "hint"
