@@ -129,6 +129,16 @@ def test_a_host_without_its_code_is_dropped(tmp_path: Path) -> None:
     assert [item.reason for item in made if isinstance(item, Drop)] == ["its code cannot be read"]
 
 
+def test_a_bug_of_an_operator_costs_its_hosts_and_not_the_build(tmp_path: Path) -> None:
+    told = history(tmp_path / "shop")
+    context = BuildFolder(tmp_path / "bench", (str(told.folder),))
+    hosts = [item for item in RecentChanges(newest=2).apply((), context) if isinstance(item, Candidate)]
+    made = list(PlantDefects(operators=("operator_toys.Broken", "boundary_moved"), even=True).apply(hosts, context))
+    context.close()
+    drops = [(item.reason, item.detail.partition(":")[0]) for item in made if isinstance(item, Drop)]
+    assert drops == [("an operator breaks on its code", "IndexError")] * 2
+
+
 def test_the_same_seed_gives_the_same_and_another_one_other_ids(tmp_path: Path) -> None:
     told = history(tmp_path / "shop", 3)
     lines = {}

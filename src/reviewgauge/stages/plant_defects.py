@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import UserError, crash_message
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import ARM, Side
 from reviewgauge.core.results import Drop
@@ -104,6 +104,9 @@ class PlantDefects(Stage):
         except UserError as error:
             yield self.drop(host.id, "its code cannot be read", str(error))
             return
+        except Exception as error:  # a bug of an operator costs its host, which is counted, and never the build
+            yield self.drop(host.id, "an operator breaks on its code", crash_message(error))
+            return
         left, most = self.per_change, max(_MOST_OF_ONE, 1.5 / len(operators))
         keys = {offer: draw_key(self.seed, host.id, short_spec(offer.operator), offer.at) for offer in offers}
         lacking = {name: (drawn[name] + 1) / (undone.get(name, 0) + 1) for name in map(short_spec, operators)}
@@ -115,7 +118,7 @@ class PlantDefects(Stage):
                 continue
             made = list(self._cases(host, offer))
             if not made:
-                skipped["the file does not parse with it"] += 1
+                skipped["the file does not parse with it, or the diff does not show it"] += 1
                 continue
             yield from made
             drawn[short_spec(offer.operator)] += 1
@@ -135,10 +138,7 @@ class PlantDefects(Stage):
             sound=tree.source,
             defective=code,
             lines=lines,
-            sound_lines=(
-                tree.line(plant.edits[0].start),
-                tree.line(max(plant.edits[-1].end - 1, plant.edits[0].start)),
-            ),
+            sound_lines=_lines(tree, plant.edits),
             body=plant.body,
             operator=name,
             made=MADE,

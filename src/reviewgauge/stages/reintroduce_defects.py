@@ -73,9 +73,7 @@ class ReintroduceDefects(Stage):
             where = places.find(found.fixes)
             for done, fix in enumerate(sorted(found.fixes, key=lambda fix: draw_key(self.seed, fix.commit))):
                 context.progress("putting faults back", done, len(found.fixes))
-                made = (
-                    places.put_back(fix, where[fix.commit]) if fix.commit in where else "no change here edits its file"
-                )
+                made = places.put_back(fix, where.get(fix.commit))
                 outcomes[PUT_BACK if isinstance(made, Candidate) else made] += 1
                 if isinstance(made, Candidate):
                     yield made

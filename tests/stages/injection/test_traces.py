@@ -90,9 +90,6 @@ def test_a_place_that_the_diff_does_not_show_counts_nowhere() -> None:
     assert place_of(shown, Span(path="a.py", start=90, end=91)) is None
     assert place_of(shown, Span(path="b.py", start=3, end=3)) is None
     assert place_of(shown, Span(path="a.py")) is None
-    near = place_of(shown, Span(path="a.py", start=90, end=91), nearest=True)
-    assert near is not None and list(near.lines) == ["    begin()", "    x = 1"], "what its nearest hunk adds"
-    assert place_of(shown, Span(path="b.py", start=3, end=3), nearest=True) is None
     assert len(trait_pairs([case(1, Arm.DEFECT, "    x = 2")], Arm.DEFECT).hosts) == 0, "it has no twin"
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from reviewgauge.core.building import Candidate, CardSection
-from reviewgauge.core.records import ARM, PAIR, Arm, Case, Side, Span
+from reviewgauge.core.records import ARM, PAIR, Arm, Case, Span
 from reviewgauge.core.shares import wilson
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.stages.sampling.draws import Row, draw_key
@@ -117,20 +117,10 @@ _TRAITS: Mapping[str, Callable[[Place], float]] = {
 }
 
 
-def place_of(case: Case, span: Span, nearest: bool = False) -> Place | None:
-    """What is seen of a span in the diff of a case; None where the diff does not show it.
-
-    `nearest`: then what the nearest hunk of its file adds or, where that adds nothing, all of it.
-    """
+def place_of(case: Case, span: Span) -> Place | None:
+    """What is seen of a span in the diff of a case; None where the diff does not show it."""
     hunks = [(file.path, hunk) for file in case.change.files for hunk in parse_patch(file.patch or "")]
-    own = [hunk for path, hunk in hunks if path == span.path and hunk.numbers(Side.NEW)]
-    shown = next((hunk for hunk in own if hunk.covers(span)), None)
-    if span.start is None or span.end is None or not own:
-        return None
-    if shown is None and nearest:
-        shown = min(own, key=lambda hunk: (abs(hunk.new_start - (span.start or 0)), hunk.new_start))
-        numbers = shown.numbers(Side.NEW, changed=True) or shown.numbers(Side.NEW)
-        span = span.model_copy(update={"start": numbers[0], "end": numbers[-1]})
+    shown = next((hunk for path, hunk in hunks if path == span.path and hunk.covers(span)), None)
     if shown is None or span.start is None or span.end is None:
         return None
     lines = [(line.new, line.text) for line in shown.lines if line.new is not None]
@@ -158,7 +148,7 @@ class TraitPairs(NamedTuple):
     hosts: Sequence[str]
 
 
-def trait_pairs(cases: Iterable[Case], arm: Arm, made: str = "", nearest: bool = False) -> TraitPairs:
+def trait_pairs(cases: Iterable[Case], arm: Arm, made: str = "") -> TraitPairs:
     """The pairs of an arm and its twins whose places both diffs show, at most `MOST`; only what was `made` so."""
     held = list(cases)
     twins = {case.facts[PAIR]: case for case in held if case.facts[ARM] == Arm.TWIN}
@@ -167,7 +157,7 @@ def trait_pairs(cases: Iterable[Case], arm: Arm, made: str = "", nearest: bool =
     for case in edited:
         if made and made not in _made(case):
             continue
-        sides = [place_of(one, span, nearest) for one, span in _spans(case, twins.get(case.facts[PAIR]))]
+        sides = [place_of(one, span) for one, span in _spans(case, twins.get(case.facts[PAIR]))]
         places = [place for place in sides if place is not None]
         if len(places) == len(sides) == 2 and len(rows) < MOST:
             with_it, without = ([float(trait(place)) for trait in _TRAITS.values()] for place in places)
@@ -270,7 +260,7 @@ def traces_section(made: Iterable[Candidate]) -> CardSection:
     rows, warnings = [], []
     for kind in ("", *(kinds if len(kinds) > 1 else ())):
         words = f"{_ALONE}, {kind}" if kind else _ALONE
-        pairs = trait_pairs(cases, Arm.DEFECT, kind, nearest=True)
+        pairs = trait_pairs(cases, Arm.DEFECT, kind)
         rows.append(_row(words, pairs, found := _told(alone, pairs)))
         if found and found.low > CHANCE:
             warnings.append(
@@ -286,8 +276,7 @@ def traces_section(made: Iterable[Candidate]) -> CardSection:
         text=(
             "How well a classifier on layout, names and position, which is shown the place, tells the planted from the "
             "sound (AUC; .5 is chance). A reviewer sees one change at a time, so the first row is the one that counts; "
-            "side by side any edit shows, such as by one word more. Where the twin's diff does not show the place, its "
-            "nearest hunk stands for it; such pairs are not seen side by side."
+            "side by side any edit shows, such as by one word more."
         ),
         columns=("who must say", "pairs", "AUC", "low", "high", "largest trait"),
         rows=tuple(rows),
