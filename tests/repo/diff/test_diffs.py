@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import difflib
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from unidiff.patch import PatchSet
 
@@ -46,6 +46,8 @@ def test_unidiff_reads_the_same(old: list[str], new: list[str]) -> None:
 PIECES = [*'@-+ \\,1290dab/\n\r\t"\x00', "diff --git ", "@@ -1 +1 @@\n", "\n--- a/f\n+++ b/f\n", "rename from x\n"]
 
 
+@example("diff --git  ")  # a name of nothing
+@example("diff --git a/x b/y\nrename from \nrename to ")
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_no_damage_makes_the_readers_fail(text: str) -> None:
     parse_patch(text)

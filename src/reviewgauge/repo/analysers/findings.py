@@ -82,7 +82,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The findings in one change, of a tool or of all, and the files that could not be read, which is no failure."""
+    """The findings in one change, of a tool or of all, and the files that could not be read: the others count."""
 
     findings: tuple[Finding, ...] = ()
     unread: tuple[Drop, ...] = ()

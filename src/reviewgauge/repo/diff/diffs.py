@@ -330,9 +330,9 @@ def _read_header(section: _Section, line: str) -> None:
         which, _, name = rest.partition(" ")
         section.renamed, section.copied = word == "rename", word == "copy"
         if which == "from":
-            section.old = decode_path(unquote(name))
+            section.old = decode_path(unquote(name)) or None
         elif which == "to":
-            section.new = decode_path(unquote(name))
+            section.new = decode_path(unquote(name)) or None
     elif line.startswith(("old mode ", "new mode ", "deleted file mode ", "new file mode ")):
         what, _, mode = line.partition(" mode ")
         section.modes[what] = mode
@@ -366,7 +366,7 @@ def _same_name(text: str) -> str | None:
             continue
         left, right = unquote(text[:at]), unquote(text[at + 1 :])
         if left == right:
-            return decode_path(left)
+            return decode_path(left) or None
         if left[2:] == right[2:] and len(left) > 2:
             return decode_path(left[2:])
     return None
