@@ -38,10 +38,12 @@ os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Examples per property: 10 while working, 100 in CI. No deadline, because a machine may be busy.
+# Examples per property: 10 while working, 100 in CI, the same each time: what a change did not break stays green.
+# `--hypothesis-profile=explore` draws others. No deadline, because a machine may be busy.
 _UNHURRIED = hypothesis.settings(deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
-hypothesis.settings.register_profile("quick", _UNHURRIED, max_examples=10)
-hypothesis.settings.register_profile("ci", _UNHURRIED, max_examples=100)
+hypothesis.settings.register_profile("quick", _UNHURRIED, max_examples=10, derandomize=True)
+hypothesis.settings.register_profile("ci", _UNHURRIED, max_examples=100, derandomize=True)
+hypothesis.settings.register_profile("explore", _UNHURRIED, max_examples=500, derandomize=False)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 

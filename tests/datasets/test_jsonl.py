@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from git_project import make_change
@@ -14,6 +14,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import SubjectKind
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.reports.check import CheckResult
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.jsonl import Jsonl
 
@@ -235,19 +236,20 @@ def test_nothing_there(tmp_path: Path) -> None:
         Jsonl(path=str(empty)).recorded()
 
 
+@example(b"PK\x03\x04")  # how an archive begins
 @given(st.binary(max_size=200) | st.builds(lambda a, b: line()[:a] + b + line()[a:], st.integers(0, 40), st.binary()))
 def test_no_bytes_bring_anything_but_a_user_error(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
     file = write(tmp_path_factory.mktemp("fuzz"), raw)
-    outcome: list[bool] = []
-    calls: list[Callable[[], object]] = [lambda: read(file)]
+    outcome = []
+    calls: list[Callable[[], object]] = [lambda: read(file), lambda: check(file)]
     for call in calls:
         try:
-            call()
-            outcome.append(True)
+            result = call()
+            outcome.append(result.ok if isinstance(result, CheckResult) else True)
         except UserError as error:
             assert "\n" not in str(error)
             outcome.append(False)
-    assert check(file).ok == outcome[0]  # what reads, passes the check, and the other way round
+    assert outcome[0] == outcome[1]  # what reads, passes the check, and the other way round
 
 
 JSON = st.recursive(
