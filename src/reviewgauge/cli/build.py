@@ -32,7 +32,7 @@ from reviewgauge.views.terminal.closing import build_lines
     "--test",
     default="",
     metavar="COMMAND",
-    help="Run the tests of each fix: 'pytest -q {files}'. Labels that they bear out are verified.",
+    help="Run the tests of each fix, or defect put in: 'pytest -q {files}'. Labels that they bear out are verified.",
 )
 @click.option(
     "--sandbox",
@@ -53,10 +53,11 @@ from reviewgauge.views.terminal.closing import build_lines
 def command(sources: Sequence[str], settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> int:
     """Build a benchmark from SOURCE: a git repository on this machine (by default here), or github:OWNER/NAME.
 
-    Several repositories make one benchmark: only then can scores speak beyond one of them.
-    Without --recipe a local history needs no key and no network: changes that later needed a fix, and ones that never
-    did. The benchmark's card (card.md) has the funnel and what is uncertain about the labels. Killed or
-    interrupted, the same command goes on where it stopped; run again later, it takes in what is new.
+    Several repositories make one benchmark: only then can scores speak beyond one of them. Without --recipe a local
+    history needs no key and no network: changes that later needed a fix, and ones that never did. With --recipe
+    injected: recent changes with a defect put in, and the same ones without. The benchmark's card (card.md) has the
+    funnel and what is uncertain about the labels. Killed or interrupted, the same command goes on where it stopped; run
+    again later, it takes in what is new.
     """
     given = dict(_setting(word) for word in settings)
     if model is not None:

@@ -66,7 +66,7 @@ def _is_easy(defects: Defects) -> bool:
 
 
 def _bare(item: Candidate) -> Candidate:
-    """The case without the note, which is no part of the benchmark."""
+    """The case without the note, which the benchmark does not hold."""
     bare = tuple(
         one.model_copy(update={"extra": {name: value for name, value in one.extra.items() if name != FOUND}})
         for one in item.case.references
@@ -85,7 +85,7 @@ def _section(found: Mapping[str, Defects], easy: Iterable[str], fate: str) -> Ca
         text=(
             "Defects that are found without the repository: static analysers report something on their lines that they "
             "do not report without the defect, or a model that saw the diff alone named their place. Where nobody "
-            "looked, there is no figure."
+            "looked, a dash stands."
         ),
         columns=("operator", "defects", "by analysers", "by the model", ""),
         rows=tuple(rows),

@@ -99,7 +99,7 @@ def reads(code: Code, function: Node, variable: Variable) -> list[Node]:
 
 
 def _is_target(node: Node) -> bool:
-    """Whether a name is set here, or is no value of its own: `{ name }`, `println!("{}", name)`."""
+    """Whether a name is set here, or stands for itself: `{ name }`, `println!("{}", name)`."""
     held = node.parent
     if held is None or held.kind in _OTHER_USES:
         return True

@@ -197,7 +197,7 @@ class TestingStage(Stage):
 
 def keep_ledger(context: BuildContext, verdicts: Iterable[Verdict]) -> None:
     """Write every verdict with its runs beside the benchmark."""
-    with suppress(UserError):  # outside of a build there is no folder
+    with suppress(UserError):  # only a build has a folder
         write_whole(context.folder / RESULTS / LEDGER, b"".join(verdict.to_line() for verdict in verdicts))
 
 
