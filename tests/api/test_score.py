@@ -11,7 +11,7 @@ from reviewgauge.api.review import review
 from reviewgauge.api.score import score
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Task
-from reviewgauge.engine.score import usual_metric, usual_metrics
+from reviewgauge.engine.measure import usual_metric, usual_metrics
 
 
 def test_a_run_of_a_small_task_is_scored_by_its_usual_metric(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import reviewgauge
 from bundle_toys import files_of, tamper, write_bench
 from reviewgauge.api.bundle import policy_of
 from reviewgauge.cli.main import main
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.engine.bundle.contents import may_be_passed_on
 

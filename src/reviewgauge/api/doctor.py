@@ -10,8 +10,8 @@ from reviewgauge.api.resolve import find_dataset, find_metrics, find_stages, sta
 from reviewgauge.core.protocols import Dataset, Metric, Stage
 from reviewgauge.core.reports.doctor import DoctorReport
 from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
-from reviewgauge.engine.score import usual_metrics
 
 
 def doctor(

@@ -20,8 +20,9 @@ from reviewgauge.api.list import RECIPES
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.api.scores import ScoresResult, scores
 from reviewgauge.core.base import Record
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
+from reviewgauge.core.protocols import Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
 from reviewgauge.core.specs import PACKAGE, Plugin, find_class, names, names_class, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses

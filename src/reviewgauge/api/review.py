@@ -24,6 +24,7 @@ from reviewgauge.core.results import Drop, Outcome
 from reviewgauge.core.same_change import answer_marks, identity_marks
 from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_spec
 from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, dry_run_review, import_reviews
 from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Executor, Interruption, abort_on_interrupt
@@ -32,7 +33,6 @@ from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import Selection, parse_only, with_cost
 from reviewgauge.engine.run.workers import Workers, executor_for
-from reviewgauge.engine.score import usual_metrics
 from reviewgauge.formats.parsing.comments import NoPlace, detect
 
 RECORDED = "recorded"

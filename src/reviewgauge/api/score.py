@@ -13,13 +13,14 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.core.specs import signature
+from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers
-from reviewgauge.engine.score import ScoreTotals, measure_run, usual_metrics
+from reviewgauge.engine.score import ScoreTotals, measure_run
 from reviewgauge.views.leaderboard import comparison_table, leaderboard_table, slice_tables
 from reviewgauge.views.tables import ResultTable, result_tables
 

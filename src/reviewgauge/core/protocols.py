@@ -13,6 +13,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import NothingRecorded, UserError, crash_message
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
@@ -39,44 +40,6 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int, str], None]  # (done, total, what is being done)
-
-
-class Origin(Record):
-    """One file of a data set at its public origin. `size` in bytes; `sha256` of the official version."""
-
-    name: str
-    url: str
-    sha256: str
-    size: int
-
-
-class Tree(Record):
-    """The files of a data set in a public git repository: the files and folders `paths` of one commit."""
-
-    url: str
-    commit: str
-    paths: tuple[str, ...]
-
-
-class Card(Record):
-    """A data set: what it is, where it comes from, and what its licence allows.
-
-    `code_at` is the path of a repository under review on its forge; some data sets keep copies of their own.
-    """
-
-    title: str
-    summary: str
-    origin: str
-    version: str
-    licence: str
-    may: str
-    citation: str = ""
-    languages: tuple[str, ...] = ()
-    files: tuple[Origin, ...] = ()
-    tree: Tree | None = None
-    code_at: str = "{owner}/{name}"
-    expected: Mapping[str, int] = Field(default_factory=dict)
-    traps: tuple[str, ...] = ()
 
 
 class Dataset(Plugin):

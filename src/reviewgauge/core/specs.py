@@ -41,16 +41,7 @@ from reviewgauge.core.trust import (
 )
 
 PACKAGE = "reviewgauge"
-KINDS = (
-    "datasets",
-    "stages",
-    "reviewers",
-    "metrics",
-    "formats",
-    "judges",
-    "contexts",
-    "operators",
-)  # folders of plug-ins
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators")
 
 
 class Plugin(ABC):

@@ -16,9 +16,10 @@ from typing import Literal
 
 from typing_extensions import override
 
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath

@@ -12,8 +12,8 @@ from typing import Literal
 
 from typing_extensions import override
 
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
 from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import (

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Review, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath

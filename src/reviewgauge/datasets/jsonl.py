@@ -13,11 +13,12 @@ from typing import TypeVar
 from typing_extensions import override
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import BadInput, NothingRecorded, UserError
 from reviewgauge.core.files import plain_file
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.parsing import lines, parse_record
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.stored import ReplayableStream

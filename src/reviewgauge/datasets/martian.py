@@ -15,10 +15,11 @@ from typing import ClassVar, NamedTuple
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Change, Comment, Location, Review, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import records
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact, content_id
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
 from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import (

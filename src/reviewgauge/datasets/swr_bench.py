@@ -13,8 +13,8 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
 from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.code import CODE, attach_code

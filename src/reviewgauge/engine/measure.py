@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
-from reviewgauge.core.records import Case, Review, Usage
+from reviewgauge.core.records import ARM, Case, Review, Task, Usage
 from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.engine.run.executors import exhausted, failure_of
 from reviewgauge.models.chat.client import track_usage
@@ -103,3 +103,21 @@ def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
     if bad:
         return Failure(kind=FailureKind.CRASH, message=f"the part {bad[0]} is not a number")
     return value
+
+
+_OF_TASK: Mapping[Task, str] = {Task.ASSESS: "assess", Task.LOCATE: "pass_at_k", Task.COMMENT: "rouge"}
+
+
+def usual_metric(tasks: Collection[Task]) -> str:
+    """The metric for cases of one task; `hits` for several, and for none."""
+    return _OF_TASK.get(next(iter(tasks)), "hits") if len(tasks) == 1 else "hits"
+
+
+def usual_metrics(cases: Iterable[Case]) -> tuple[str, ...]:
+    """The metrics for these cases: the usual one of their task, `twins` where defects were injected, or both."""
+    seen = {(case.change.task, ARM in case.facts) for case in cases}
+    plain = {task for task, armed in seen if not armed}
+    return (
+        *(["twins"] if any(armed for _, armed in seen) else []),
+        *([usual_metric(plain)] if plain or not seen else []),
+    )

@@ -6,13 +6,13 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.records import ARM, Case, Review, Task, Usage
+from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Score
 from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.core.stored import Lazy, Unstorable
@@ -27,7 +27,6 @@ from reviewgauge.engine.run.workers import Workers, executor_for
 REVIEW_FAILED = "the review failed"
 _BATCHES_PER_WORKER = 4
 _LARGEST_BATCH = 500  # reviews, with their cases: what is in memory at a time
-_OF_TASK: Mapping[Task, str] = {Task.ASSESS: "assess", Task.LOCATE: "pass_at_k", Task.COMMENT: "rouge"}
 
 
 class ScoreTotals(WorkTotals):
@@ -225,21 +224,6 @@ def _speaks(outcome: Outcome) -> bool:
     """Whether the review says anything: what can be measured of silence alone, such as its recall, misleads."""
     review = outcome.review
     return review is not None and bool(review.comments or review.ranked_lines or review.verdict is not None)
-
-
-def usual_metric(tasks: Collection[Task]) -> str:
-    """The metric for cases of one task; `hits` for several, and for none."""
-    return _OF_TASK.get(next(iter(tasks)), "hits") if len(tasks) == 1 else "hits"
-
-
-def usual_metrics(cases: Iterable[Case]) -> tuple[str, ...]:
-    """The metrics for these cases: the usual one of their task, `twins` where defects were injected, or both."""
-    seen = {(case.change.task, ARM in case.facts) for case in cases}
-    plain = {task for task, armed in seen if not armed}
-    return (
-        *(["twins"] if any(armed for _, armed in seen) else []),
-        *([usual_metric(plain)] if plain or not seen else []),
-    )
 
 
 def _recorded(run: RunFolder, scorer: _Scorer, outcome: Outcome, value: Answered | None) -> Score:

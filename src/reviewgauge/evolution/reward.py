@@ -13,7 +13,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Parts, Score
 from reviewgauge.core.specs import plugin_name, short_spec, signature
-from reviewgauge.engine.score import usual_metric
+from reviewgauge.engine.measure import usual_metric
 
 _NOTHING = 1.0
 Measure = Callable[[Metric, Parts], float | None]

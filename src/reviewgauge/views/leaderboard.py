@@ -20,8 +20,7 @@ SHORT = {
     "augmented_recall": "aug. R",
     "alarms_per_change": "alarms/chg",
 }
-BOUNDS_SHOWN = 6  # bounded differences
-NAMED = 4  # more systems than this are counted, not named
+BOUNDS_SHOWN, NAMED = 6, 4  # bounded differences; systems: more are counted, not named
 ALPHA = 0.05
 BASELINES = "baselines:"
 DETECTABLE = "the smallest true difference that these changes show with 80% power"

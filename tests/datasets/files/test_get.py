@@ -10,8 +10,8 @@ import pytest
 
 from local_forge import Forge, git, serve
 from local_forge import commit as commit_files
+from reviewgauge.core.data_card import Card, Tree
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Card, Tree
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.files.get import fetch_code, fetch_files
 from reviewgauge.datasets.jsonl import Jsonl

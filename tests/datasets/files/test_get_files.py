@@ -9,8 +9,9 @@ from typing import ClassVar
 
 import pytest
 
+from reviewgauge.core.data_card import Card, Origin
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Card, Origin, Progress
+from reviewgauge.core.protocols import Progress
 from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.get import FilesGot, fetch_files
 from reviewgauge.datasets.martian import Martian

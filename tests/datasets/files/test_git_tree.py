@@ -10,8 +10,8 @@ import pytest
 
 from git_project import run_git
 from local_forge import PEOPLE, Forge, serve
+from reviewgauge.core.data_card import Card, Tree
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Card, Tree
 from reviewgauge.datasets.files.get import DONE, fetch_files
 from reviewgauge.datasets.review_bench import ReviewBench
 

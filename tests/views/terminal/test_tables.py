@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from reviewgauge.core.protocols import Card
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.reports.doctor import DoctorReport, LintFinding, ProbeCheck
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Estimate, Leaderboard
 from reviewgauge.core.specs import CatalogueEntry

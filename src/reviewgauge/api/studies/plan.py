@@ -22,6 +22,7 @@ from reviewgauge.core.specs import load, load_from, names, parse_spec, short_spe
 from reviewgauge.core.study import BenchmarkEntry, GridCell, StudyFile, TableEntry, check_known, grid
 from reviewgauge.core.trust import FromFile, check_file
 from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.review import changes_to_review, import_reviews, what_to_review
 from reviewgauge.engine.review import review as review_all
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
@@ -29,7 +30,7 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFol
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import executor_for
-from reviewgauge.engine.score import dry_run_score, usual_metrics
+from reviewgauge.engine.score import dry_run_score
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.repo.git.folders import scratch_folder
 

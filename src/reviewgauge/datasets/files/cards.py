@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from reviewgauge.core.protocols import Card, Origin
+from reviewgauge.core.data_card import Card, Origin
 
 
 @cache

@@ -19,9 +19,10 @@ from typing import IO, NamedTuple, TypeVar
 import urllib3
 
 from reviewgauge.core.base import Record, RelPath
+from reviewgauge.core.data_card import Origin, Tree
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import read_file, replacing, write_whole, writing
-from reviewgauge.core.protocols import Dataset, Origin, Progress, Tree
+from reviewgauge.core.protocols import Dataset, Progress
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.datasets.files import code

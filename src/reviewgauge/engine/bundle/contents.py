@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record, RelPath
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.parsing import records
-from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import texts_of

@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 from typing_extensions import override
 
+from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.protocols import Card
 from reviewgauge.core.reports.doctor import DoctorReport
 from reviewgauge.core.reports.plugin_info import PluginInfo
 from reviewgauge.core.secrets import hide_secrets
