@@ -15,10 +15,11 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Reviewer, Stage
 from reviewgauge.core.specs import KINDS, Plugin, find_class, load, load_from, load_recorded, names
 from reviewgauge.core.trust import FromFile, Use, holds_text, uses
+from reviewgauge.operators.code.operator import Operator
 
 
 def plugins() -> Iterator[type[Plugin]]:
-    kinds = {cls.kind: cls for cls in Plugin.__subclasses__() if "kind" in vars(cls)}
+    kinds = {cls.kind: cls for cls in [*Plugin.__subclasses__(), Operator] if "kind" in vars(cls)}
     assert set(KINDS) == set(kinds)
     for kind in KINDS:
         for name in names(kind):

@@ -11,7 +11,7 @@ import reviewgauge
 from documented import follow
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extend.md").read_text(encoding="utf-8")
-PLUGINS = ["A metric", "A reviewer", "A stage", "A data set", "A format", "A judge", "A context"]
+PLUGINS = ["A metric", "A reviewer", "A stage", "A data set", "A format", "A judge", "An operator", "A context"]
 SECTIONS = {part.partition("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
 WHOLE = re.compile(r"`(\w+/\w+\.py)` is a (?:whole|short) one")
 
