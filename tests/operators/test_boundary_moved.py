@@ -22,6 +22,35 @@ SCRIPT = "function pay(a, b) {{\n  return {};\n}}\n"
         ("python", PYTHON, "a > b.timeout", None),
         ("python", "def pay(a, b):\n    if a > b:\n        b = a\n    return b\n", "", None),  # the larger in any case
         ("python", "RUN = A < B\n", "", None),
+        ("python", PYTHON, "a > 0", None),  # for none there is nothing to do
+        ("python", PYTHON, "a >= 0", "return a > 0"),
+        ("python", PYTHON, "not (a < b or b)", None),  # the sentence would say the contrary
+        ("python", PYTHON, "a >= 1 and b[0] == 2", None),  # what follows decides
+        ("python", PYTHON, "a < len(b) and b[a]", "return a <= len(b) and b[a]"),
+        ("python", PYTHON, "a >= len(b) or b[a]", "return a > len(b) or b[a]"),
+        ("python", "def pay(a, b):\n    if a > b:\n        return b\n    return a\n", "", None),
+        ("python", "def pay(a, b):\n    return a[:b] + '..' if len(a) > b else a\n", "", None),
+        ("python", "def pay(a, b):\n    if len(a) > b:\n        a = a[:b]\n    return a\n", "", None),
+        (
+            "go",
+            "package a\n\nfunc f(a []int, b int) []int {{\n\tif len(a) > b {{\n\t\ta = a[:b]\n\t}}\n\treturn a\n}}\n",
+            "",
+            None,
+        ),
+        (
+            "rust",
+            "fn f(a: &[u8], m: usize) -> &[u8] {{\n    if a.len() <= m {{ a }} else {{ &a[..m] }}\n}}\n",
+            "",
+            None,
+        ),
+        (
+            "java",
+            "class A {{\n  int f(int a, int b) {{\n    if (a > b) {{\n      return b;\n    }}\n    return a;\n  }}\n}}",
+            "",
+            None,
+        ),
+        ("javascript", SCRIPT, "a < b - 1", None),  # reads what is undefined, which is equal to nothing
+        ("javascript", "function pay(a, b) {{\n  if (a.length > b) {{\n    a = a.slice(0, b);\n  }}\n}}\n", "", None),
         ("javascript", SCRIPT, "a.length > 0", None),
         ("javascript", SCRIPT, "a.indexOf(b) > -1", None),
         ("javascript", SCRIPT, "a.length > b", "return a.length >= b;"),

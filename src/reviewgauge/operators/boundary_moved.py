@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar
 
 from typing_extensions import override
 
 from reviewgauge.core.records import Severity
-from reviewgauge.operators.code.conditions import mirrored, operator_of
+from reviewgauge.operators.code.conditions import BOTH, mirrored, operator_of
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant
-from reviewgauge.operators.code.sentences import does, quoted, statements, tell
+from reviewgauge.operators.code.sentences import does, quoted, tell
 from reviewgauge.repo.syntax.tree import Node
 
 _MOVED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_TERNARY = ("conditional_expression", "ternary_expression")
 _PLAIN = {"does": "do", "goes": "go"}
-_LENGTH = re.compile(r"(?i)(?:\blen\(.*\)|\.(?:length|size|count|len)(?:\(\))?|len|length|size|count)$")
+_LENGTH = re.compile(r"(?i)(?:\blen\(.*\)|(?:len|length|size|count)(?:\(\))?)$")
 # values that are almost never equal, and bounds where one more or less does no harm
 _VAGUE = re.compile(
     r"\d\.\d|\b(?:time|clock|random|now|elapsed|deadline|monotonic|perf_counter|Date)\b|NaN|(?i:timeout|buf|capacity|\bcap\("
@@ -44,9 +46,9 @@ class BoundaryMoved(Operator):
             left, right = node.parts
             if code.around(node, "function") is None or _VAGUE.search(node.text):
                 continue
-            if _is_always_so(left, right) or _keeps_best(code, node):
-                continue
             moved = _MOVED[sign.text]
+            if _is_always_so(left, right, moved) or _is_guarded(code, node, moved) or _cuts_off(code, node):
+                continue
             middle = node.source[left.end : right.start].decode()
             plain = not any("\n" in one or "#" in one or "//" in one for one in (left.text, middle, right.text))
             plain = plain and not any(_is_literal(code, one) for one in node.parts)
@@ -61,20 +63,43 @@ def _is_literal(code: Code, node: Node) -> bool:
     return code.is_a(node, "number") or code.is_a(node, "string") or node.kind in literals
 
 
-def _is_always_so(left: Node, right: Node) -> bool:
-    """Whether a bound moved there can never or must always be met: `len(x) >= 0`, `len(x) < 0`."""
-    if right.text == "0":
-        return _LENGTH.search(left.text[-200:]) is not None
-    return left.text == "0" and _LENGTH.search(right.text[-200:]) is not None
+def _is_always_so(left: Node, right: Node, moved: str) -> bool:
+    """Whether nothing lies at the bound: `len(x) >= 0`, and "if there are any, do it for each" for `n > 0`."""
+    if "0" not in (left.text, right.text):
+        return False
+    size = left if right.text == "0" else right
+    return _LENGTH.search(size.text[-200:]) is not None or "=" in moved
 
 
-def _keeps_best(code: Code, node: Node) -> bool:
-    """Whether the smaller or larger of two is kept, `if a < b: b = a`: which of two equals is all the same."""
+def _is_guarded(code: Code, node: Node, moved: str) -> bool:
+    """Whether others decide at the bound, as in `n >= 1 && x[0] == y`, or a `not` turns what the sentence would say.
+
+    A round too many whose bound is `n - 1` looks ahead; scripts then read what is undefined and is equal to nothing.
+    """
+    chain = list(takewhile(lambda one: code.is_a(one, "both") or "parenthes" in one.kind, node.above()))
+    above = chain[-1].parent if chain else node.parent
+    guarded = any(sign.text in BOTH for one in chain if (sign := operator_of(one)) is not None)
+    if code.is_a(above, "not") or (guarded and "=" not in moved):
+        return True
+    scripts = code.tree.grammar in ("javascript", "typescript", "tsx")
+    return scripts and "=" in moved and any(code.is_a(one, "arithmetic") for one in node.parts)
+
+
+def _cuts_off(code: Code, node: Node) -> bool:
+    """Whether the smaller or larger of two is kept, or a value is cut at the bound: at the bound all is the same."""
     branch = _tested_by(code, node, "if")
-    left, right = (one.text for one in node.parts)
-    held = branch.get("consequence") if branch is not None else None
-    lines = [line.text.rstrip(";") for line in statements(code, held)]
-    return f"{left} = {right}" in lines or f"{right} = {left}" in lines
+    if branch is None and node.parent is not None and node.parent.kind in _TERNARY:
+        both = "\n".join(f"return {one.text}" for one in node.parent.parts if one is not node)
+    elif branch is not None:
+        both = "\n".join(one.text for one in (branch.get("consequence"), branch.get("alternative")) if one is not None)
+    else:
+        return False
+    left, right = (re.escape(one.text) for one in node.parts)
+    kept = rf"(?:\breturn |= )(?:{left}|{right})\s*(?:;|$|}})"
+    cut = (
+        rf"(?:\.\.=?|:)\s*{right}\s*\]|\[\s*{right}\s*(?:\.\.|:)|(?i:slice|sub\w*|truncate|take|min|max)\([^)]*{right}"
+    )
+    return re.search(f"{kept}|{cut}", both, re.MULTILINE) is not None
 
 
 def _told(code: Code, node: Node, moved: str) -> str:
