@@ -25,7 +25,7 @@ from annotation_toys import (
 )
 from raters_drill import serving
 from reviewgauge.annotation.items import make_items
-from reviewgauge.annotation.pages import app, visits
+from reviewgauge.annotation.pages import visits
 from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.store import database as databases
 from reviewgauge.annotation.store.accounts import begin_session, find_session
@@ -172,7 +172,7 @@ def sent_whole(origin: str, client: Client, path: str, form: dict[str, object]) 
 
 def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with served(store, small_project(store)) as (origin, _), monkeypatch.context() as hasty:
-        hasty.setattr(app, "PATIENCE", 0.3)
+        hasty.setattr("reviewgauge.views.serving.PATIENCE", 0.3)
         hasty.setattr(visits, "SLOWEST_FORM", 0.3)
         host = urlsplit(origin).netloc
         head = f"POST /login HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nContent-Length: 100\r\n\r\nname="

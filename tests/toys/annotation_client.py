@@ -12,11 +12,12 @@ from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from annotation_toys import add_rater
-from reviewgauge.annotation.pages.app import open_service, server_of
+from reviewgauge.annotation.pages.app import open_service
 from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.store.accounts import Role, begin_session, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
+from reviewgauge.views.serving import server_of
 
 PASSWORD = "a long password"
 

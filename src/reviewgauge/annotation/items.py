@@ -10,13 +10,12 @@ from pathlib import Path
 from pydantic import Field
 
 from reviewgauge.analysis.point_labels import HIT, Report, draw_reports, points_to_judge
-from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.schemas.schema import Gold, Parts, Schema
 from reviewgauge.core.base import Id, Prose, Record, Text
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.parsing import lines, parse_record
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span, findings
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, findings
 from reviewgauge.engine.build.folder import CASES
 from reviewgauge.metrics.points import Points
 from reviewgauge.repo.git.repository import Repository
@@ -31,14 +30,7 @@ from reviewgauge.stages.sampling.audit_table import (
     read_table,
     tables_of,
 )
-
-
-class ShownText(Record):
-    """A comment, a claim or a reference as raters see it: its place and words, never its author, system or id."""
-
-    body: Prose
-    span: Span | None = None
-    quote: Text | None = None
+from reviewgauge.views.changes.code import ShownText, texts_of
 
 
 class Exhibit(Record):

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.items import Item, ProjectData
 from reviewgauge.annotation.label_import import Places, store_labels
 from reviewgauge.annotation.schemas.schema import Answer, Gold, Schema, check_answers
@@ -20,6 +19,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.reports.annotation import AnnotateResult
 from reviewgauge.datasets.files.labels import read_label_file
+from reviewgauge.views.changes.code import texts_of
 
 MOST_TRAINING = 5  # items that every rater is taught by, where nobody says how many
 

@@ -44,10 +44,10 @@ def document_page(document: Document, *, about: str = "") -> str:
     return "".join(page_pieces("document.html.j2", styles, {}, lead=blocks[:lead], blocks=blocks[lead:], **shown))
 
 
-def templates(package: str, finalize: Callable[[object], object]) -> jinja2.Environment:
-    """The templates of a package, escaped; a name that is not there is an error. `finalize` sees what is printed."""
+def templates(finalize: Callable[[object], object], *packages: str) -> jinja2.Environment:
+    """The templates of packages, escaped; a name that is not there is an error. `finalize` sees what is printed."""
     return jinja2.Environment(
-        loader=jinja2.PackageLoader(package, "templates"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package, "templates") for package in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=finalize,
@@ -58,7 +58,7 @@ def templates(package: str, finalize: Callable[[object], object]) -> jinja2.Envi
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = templates("reviewgauge.views", _finalize)
+    environment = templates(_finalize, "reviewgauge.views")
     for name in ("number", "percent", "label", "short_hash"):
         environment.globals[name] = getattr(figures, name)
     return environment

@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from reviewgauge.annotation.items import Item, ShownText
-from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
+from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.pages.visits import Visit, render, whole
 from reviewgauge.annotation.schemas.schema import (
     ITEM,
@@ -31,6 +30,8 @@ from reviewgauge.annotation.store.judgements import INDEPENDENT, Judgement
 from reviewgauge.annotation.store.rater_session import Work
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import SubjectKind
+from reviewgauge.views.changes.code import ShownText
+from reviewgauge.views.changes.rows import Gap, Note, Shown, context_rows, show_change
 
 VIEW = "reviewgauge_view"  # the cookie that remembers how diffs are shown
 _MONTH = 30 * 86_400

@@ -17,16 +17,17 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from reviewgauge.annotation.pages.colours import shown_order
 from reviewgauge.annotation.store.accounts import Account, Role, Session, find_session
 from reviewgauge.annotation.store.database import Database, unavailable
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.core.errors import UserError
+from reviewgauge.views.changes.colours import shown_order
 from reviewgauge.views.pages import templates
 
 COOKIE = "reviewgauge_session"
+PACKAGES = ("reviewgauge.annotation.pages", "reviewgauge.views")  # with templates and static files
 LARGEST_FORM, LARGEST_OF_STRANGERS, MOST_FIELDS = 2_000_000, 10_000, 5_000
 SLOWEST_FORM = 60.0  # seconds
 _STRANGERS = CapacityLimiter(4)  # those who may guess passwords never take the threads of those who work
@@ -167,7 +168,7 @@ async def _form(request: Request, largest: int) -> dict[str, list[str]] | None:
 @cache
 def environment() -> jinja2.Environment:
     """The templates with the filter `share`."""
-    found = templates("reviewgauge.annotation.pages", shown_order)
+    found = templates(shown_order, *PACKAGES)
     found.filters["share"] = _share
     return found
 

@@ -55,7 +55,7 @@ def coloured(path: str, lines: Sequence[str]) -> Sequence[Markup]:
     return _marked(path, cut, rests=_resting())
 
 
-@lru_cache(maxsize=300)  # the same lines are shown to many raters
+@lru_cache(maxsize=300)  # the same lines are shown to many readers
 def _marked(path: str, cut: tuple[str, ...], *, rests: bool) -> list[Markup]:
     tokens = [] if rests else _tokens(path, "\n".join(cut))
     if ["".join(part for _, part in line) for line in tokens] != list(cut):

@@ -8,14 +8,15 @@ from html import unescape
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
 
-from reviewgauge.annotation.code import fits, texts_of
-from reviewgauge.annotation.items import ShownText
-from reviewgauge.annotation.pages.colours import coloured
-from reviewgauge.annotation.pages.diffs import MOST_LINES, Gap, Note, Shown, context_rows, show_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, FileStatus, Side, Span
 from reviewgauge.datasets.sample import Sample
+from reviewgauge.views.changes.code import ShownText, fits, texts_of
+from reviewgauge.views.changes.colours import coloured, shown_order
+from reviewgauge.views.changes.rows import MOST_LINES, Gap, Note, Shown, context_rows, show_change
+from reviewgauge.views.pages import templates
 
 LINES = 100_000
 
@@ -48,6 +49,21 @@ def test_a_comment_stands_at_its_line_in_the_part_that_has_it() -> None:
     rows = show_change([huge_file()], [note], split=False, part=2).files[0].rows
     assert [row.new for row in rows if row.notes] == [MOST_LINES + 5]
     assert rows[0].left == f"@@ -0,0 +{MOST_LINES + 1},{MOST_LINES // 4} @@"
+
+
+@pytest.mark.parametrize(
+    ("markup", "inside"),
+    [
+        (None, '<p class="label">Comment</p><p class="words">Why &lt;b&gt;?</p><pre>a &amp; b</pre>'),
+        (Markup("<p>Missed</p>"), "<p>Missed</p>"),
+        (Markup(""), ""),
+    ],
+)
+def test_a_note_shows_its_words_or_its_markup(markup: Markup | None, inside: str) -> None:
+    note = Note(3, "Comment", "said", ShownText(body="Why <b>?", quote="a & b"), markup=markup)
+    page = templates(shown_order, "reviewgauge.views").get_template("diff.html.j2")
+    shown = str(getattr(page.module, "note")(note)).strip()  # noqa: B009
+    assert shown == f'<div class="note said" id="note-3" tabindex="-1">{inside}</div>'
 
 
 def test_long_lines_are_cut() -> None:

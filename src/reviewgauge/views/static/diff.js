@@ -1,9 +1,8 @@
-// The change on a judge's page: more lines around hunks, files, comments, whitespace, and where one was.
+// A change on a page: more lines around hunks, files, comments, whitespace, and where one was.
 "use strict";
 
 const changeView = (() => {
   const page = document.body;
-  const slot = page.dataset.slot;
   const STEP = 20;  // lines at a time
   const toolbar = document.querySelector(".toolbar");
   const top = () => toolbar.getBoundingClientRect().bottom + 4;
@@ -43,7 +42,7 @@ const changeView = (() => {
       file, count, old: Number(before) + skip, new: Number(after) + skip, view: page.dataset.view,
     });
     let answer;
-    try { answer = await fetch(`/judge/${slot}/lines?${asked}`); } catch { answer = null; }
+    try { answer = await fetch(`${page.dataset.lines}?${asked}`); } catch { answer = null; }
     if (!answer || !answer.ok || answer.redirected) {
       row.querySelector(".more").textContent = "These lines cannot be loaded now. Reload the page.";
       return;
@@ -84,7 +83,7 @@ const changeView = (() => {
   };
   let noteAt = -1;
   const nextNote = (step) => {
-    const notes = [...document.querySelectorAll(".change .note[id]")];
+    const notes = [...document.querySelectorAll(".file .note[id]")];
     if (!notes.length) return;
     noteAt = (noteAt + step + notes.length + (noteAt < 0 && step < 0 ? 1 : 0)) % notes.length;
     goTo(notes[noteAt]);

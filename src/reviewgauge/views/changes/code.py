@@ -1,4 +1,4 @@
-"""The code around the hunks of a change, read from its repository once, when a project is made.
+"""The code around the hunks of a change, read from its repository once, before pages show it.
 
 The lines between hunks are the same on both sides, so the file after the change holds them all. A text that does not
 fit the diff to the letter is left out, and so is what is large: pages then show the diff alone.
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from reviewgauge.core.base import Prose, Record, Text
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Change, ChangedFile, FileStatus
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Span
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.git.repository import Repository
@@ -19,6 +20,14 @@ LARGEST = 500_000  # bytes of a file
 _OF_A_CHANGE = 4_000_000  # characters of all files of one change
 
 Texts = dict[str, str]  # the text of a file after the change, by its path
+
+
+class ShownText(Record):
+    """A comment, a claim or a reference as a page shows it: its place and words, never its author, system or id."""
+
+    body: Prose
+    span: Span | None = None
+    quote: Text | None = None
 
 
 def texts_of(changes: Mapping[str, Change], repo: str | Path | None = None) -> dict[str, Texts]:

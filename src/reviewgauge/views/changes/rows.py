@@ -9,11 +9,10 @@ from itertools import zip_longest
 
 from markupsafe import Markup
 
-from reviewgauge.annotation.code import lines_of, starts
-from reviewgauge.annotation.items import ShownText
-from reviewgauge.annotation.pages.colours import END, NOTHING, coloured, shown_order
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
+from reviewgauge.views.changes.code import ShownText, lines_of, starts
+from reviewgauge.views.changes.colours import END, NOTHING, coloured, shown_order
 
 _AROUND = 3  # lines that are shown on both sides of a comment that lies between hunks
 _MOST_AROUND = 60  # lines of such a comment
@@ -28,6 +27,7 @@ class Note:
     kind: str  # said, or known: a reference
     text: ShownText
     placed: bool = False  # shown at its line
+    markup: Markup | None = None  # shown in place of label and words
 
 
 @dataclass(frozen=True)
