@@ -49,6 +49,7 @@ RESULTS = {
     "info PLUGIN": "PluginInfo",
     "info RUN": "ScoresResult",
     "info (alone)": "SettingsFile",
+    "init": "InitResult",
     "get": "GetResult",
     "check": "CheckResult[]",
     "build": "BuildResult",
@@ -97,6 +98,7 @@ stops at once. The same command then continues. Verbs that ask models share [the
 | `REVIEWGAUGE_DATA` | the folder of data sets; default: `reviewgauge` in `$XDG_DATA_HOME` or `~/.local/share` |
 | `REVIEWGAUGE_CACHE` | the folder of cached answers and vectors, or `off`; default: `reviewgauge` in `$XDG_CACHE_HOME` or `~/.cache` |
 | `REVIEWGAUGE_PRICES` | a JSON file with prices of models, as `--prices` |
+| `REVIEWGAUGE_SETTINGS` | a [settings file](../guides/settings.md) that may say all that a command line may; an absolute path |
 """  # noqa: E501
 CATALOGUE_HEAD = """# Catalogue
 

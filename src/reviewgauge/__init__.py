@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.gate import gate
     from reviewgauge.api.get import get
     from reviewgauge.api.info import info
+    from reviewgauge.api.init import init
     from reviewgauge.api.list import list_plugins as list
     from reviewgauge.api.plan import plan
     from reviewgauge.api.report import report
@@ -58,6 +59,7 @@ __all__ = [
     "gate",
     "get",
     "info",
+    "init",
     "list",
     "plan",
     "report",

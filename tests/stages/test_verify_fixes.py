@@ -10,6 +10,7 @@ import pytest
 
 from history_builder import Told
 from reviewgauge.api.build import build
+from reviewgauge.api.settings import SettingsFile
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Stage
@@ -107,7 +108,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return told
 
 
-def built(shop: Told, out: Path, **options: str) -> tuple[BuildCard, dict[str, Comment]]:
+def built(shop: Told, out: Path, **options: object) -> tuple[BuildCard, dict[str, Comment]]:
     """The card, and the labels by the titles of their changes."""
     card = build(shop.folder, out=out, **options).card  # type: ignore[arg-type]
     assert card is not None
@@ -186,7 +187,8 @@ def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Pat
 def test_a_command_that_tells_nothing_verifies_nothing(shop: Told, tmp_path: Path) -> None:
     card, labels = built(shop, tmp_path / "a", test="false")
     assert {label.tier for label in labels.values()} == {Tier.TRACED}
-    card, labels = built(shop, tmp_path / "b", test="true")
+    usual = SettingsFile(file="mine.toml", trusted=True, test="true")
+    card, labels = built(shop, tmp_path / "b", defaults=usual)
     assert {label.tier for label in labels.values()} == {Tier.TRACED}
     (section,) = [one for one in card.sections if one.by == "verify_fixes"]
     assert ("the tests pass without the fix", 7) in section.rows

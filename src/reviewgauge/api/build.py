@@ -12,6 +12,7 @@ import numpy as np
 
 from reviewgauge.analysis.doctor.limits import SIZE, label_size
 from reviewgauge.analysis.stats.agreement import ALPHA, COHEN, FLEISS, PERCENT, Table, coefficients
+from reviewgauge.api.settings import SettingsFile
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.building import RESULTS, CardSection
 from reviewgauge.core.errors import UserError
@@ -81,10 +82,11 @@ def build(
     settings: dict[str, str] | None = None,
     stages: Sequence[str] = (),
     reviews_by: Sequence[str] = (),
-    test: str = "",
+    test: str | None = None,
     sandbox: str = "auto",
     audit: int = 0,
     replace: bool = False,
+    defaults: SettingsFile | None = None,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
@@ -98,14 +100,20 @@ def build(
     in. Of the labels of a history, and of each model's decisions, `audit` are drawn for people to check. The same call
     goes on where a killed one stopped, and extends the benchmark when the source has grown. With `replace` a benchmark
     of another recipe, or of other sources, is replaced, and kept as `out.1`, or the next number that is free.
+    `defaults` count where nothing is given: their parameters of the recipe, model and test command.
     """
     sources = _sources([source] if isinstance(source, (str, Path)) else source)
     given = dict(settings or {})
     if reviews_by:
         given["reviews_by"] = repr(tuple(reviews_by))
     found = _extended(read_recipe(recipe or _usual_recipe(sources[0], reviews_by)), stages)
-    parameters = set_parameters(found, given)
-    plan = make_stages(found, parameters, [*given.values(), *stages])
+    usual = defaults or SettingsFile()
+    said = usual.parameters(found)
+    parameters = set_parameters(found, said | given)
+    words = [*given.values(), *stages, *(said.values() if usual.trusted else ())]
+    plan = make_stages(found, parameters, words, usual.origin if said else None)
+    if test is None:
+        test = usual.test if usual.test and any(isinstance(one, FromGit | AddTwins) for one, _ in plan) else ""
     if sandbox != "auto" and not test:
         raise UserError("a sandbox is for the tests of fixes", remedy='--test "pytest -q {files}"')
     if not (models and models.dry_run):

@@ -94,6 +94,7 @@ def rescore(
     run: str | Path,
     source: str | Path | None = None,
     metrics: Sequence[str | Metric] = (),
+    judge: str = "",
     resamples: int = 10_000,
     seed: int = 0,
     only: Sequence[str] = (),
@@ -109,7 +110,7 @@ def rescore(
     """
     part, models, stop = parse_only(only), models or ModelOptions(), stop or Interruption()
     opened = open_runs(runs)
-    named = [signature(metric) for metric in find_metrics(metrics)] if metrics else [None]
+    named = [signature(metric) for metric in find_metrics(metrics, judge)] if metrics else [None]
     old = [one for name in named for one in read_scored_runs(runs, name)]
     dataset = find_dataset(on, source)
     where = given_path(on, dataset, source)

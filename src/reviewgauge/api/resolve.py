@@ -10,7 +10,7 @@ from reviewgauge.core.errors import NothingRecorded, UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Dataset, Metric, Stage
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_spec, signature
+from reviewgauge.core.specs import Spec, build, load, names, parse_spec, plugin_name, short_spec, signature
 
 
 def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset:
@@ -72,10 +72,17 @@ def staged_label(dataset: Dataset, stages: Sequence[Stage]) -> str:
     return " | ".join([dataset_label(dataset), *(short_spec(stage) for stage in stages)])
 
 
-def find_metrics(specs: Sequence[str | Metric]) -> list[Metric]:
-    """Metrics from their specs, each once; `hits` when none is named."""
-    found = [spec if isinstance(spec, Metric) else load(Metric, spec) for spec in (specs or ("hits",))]
+def find_metrics(specs: Sequence[str | Metric], judge: str = "") -> list[Metric]:
+    """Metrics from their specs, each once; `hits` when none is named. `judge` judges where a spec names no judge."""
+    found = [spec if isinstance(spec, Metric) else _judged(spec, judge) for spec in (specs or ("hits",))]
     return list({signature(metric): metric for metric in found}.values())
+
+
+def _judged(text: str, judge: str) -> Metric:
+    found, spec = load(Metric, text), parse_spec(text)
+    if not judge or "judge" in spec.parameters or getattr(found, "judge", "") != "lexical":
+        return found
+    return build(type(found), Spec(spec.name, {**spec.parameters, "judge": judge}))
 
 
 def names_dataset(word: str) -> bool:

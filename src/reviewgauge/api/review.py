@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,7 @@ def review(
     retry_failed: bool = False,
     only: Sequence[str] = (),
     seed: int = 0,
+    names: Mapping[str, str] | None = None,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
@@ -151,7 +153,8 @@ def review(
     The reviewer `recorded` imports the reviews that came with the data set, all systems at once. `source` is the
     folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted; `limit` is short
     for the stage `first(cases=limit)` at their end. Reviewers that learn do so from `train`, never from a case under
-    review. `only` does a part: `failed`, `case=ID`. The totals and `stop` say what stopped a run early.
+    review. `only` does a part: `failed`, `case=ID`. `names` are what reviewers without a name are called: a spec or a
+    pattern (`'prompt(*)'`), and the name. The totals and `stop` say what stopped a run early.
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
@@ -159,7 +162,7 @@ def review(
     part = parse_only(only)
     settings = {"attempts": attempts, "retry_failed": retry_failed, "only": part, "stop": stop}
     found = find_dataset(dataset, source)
-    chosen = [word if isinstance(word, Reviewer) else find_reviewer(word) for word in reviewers]
+    chosen = [word if isinstance(word, Reviewer) else find_reviewer(word, names) for word in reviewers]
     narrowing = find_stages(stages if limit is None else [*stages, f"first(cases={limit})"])
     cases, drops = apply_stages(found.cases(), narrowing)
     part.check(case.id for case in cases)
@@ -306,12 +309,27 @@ def _import(
     return totals
 
 
-def find_reviewer(word: str) -> Reviewer | dict[str, object]:
-    """The reviewer that a spec or a path names; of `recorded`, its parameters. Raises UserError."""
-    if found := _from_path(word):
-        return found
-    spec = parse_spec(word)
-    return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, _with_files(word))
+def find_reviewer(word: str, called: Mapping[str, str] | None = None) -> Reviewer | dict[str, object]:
+    """The reviewer that a spec or a path names; of `recorded`, its parameters. Raises UserError.
+
+    One without a name gets that of the first pattern of `called` that its spec fits.
+    """
+    found = _from_path(word)
+    if found is None:
+        spec = parse_spec(word)
+        if spec.name == RECORDED:
+            return dict(spec.parameters)
+        found = load(Reviewer, _with_files(word))
+    words = [_plain(word), _plain(short_spec(found)), _plain(found.default_name)]
+    for pattern, name in () if found.name or not called else called.items():
+        if any(fnmatchcase(one, _plain(pattern).replace("[", "[[]")) for one in words):
+            return replace(found, name=name)
+    return found
+
+
+def _plain(spec: str) -> str:
+    """A spec without what does not matter in it: spaces, and which quotes."""
+    return spec.replace('"', "'").replace(" ", "")
 
 
 def _with_files(word: str) -> str:

@@ -55,6 +55,7 @@ def score(
     run: str | Path,
     *metrics: str | Metric,
     slices: Sequence[str] = (),
+    judge: str = "",
     resamples: int = 10_000,
     seed: int = 0,
     retry_failed: bool = False,
@@ -66,14 +67,14 @@ def score(
 ) -> ScoreResult:
     """Measure every review of a run that the metrics have not measured yet; the usual ones if none is named.
 
-    `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by, `tier` always
-    where findings are founded in several ways. `only` does a part:
-    `failed`, `case=ID`. The totals and `stop` say what stopped it early.
+    `judge` is that of metrics that name none, in the place of `lexical`. `slices` are case facts (`language`) or facets
+    (`category`) to break the leaderboard down by, `tier` always where findings are founded in several ways. `only` does
+    a part: `failed`, `case=ID`. The totals and `stop` say what stopped it early.
     """
-    named, part = find_metrics(metrics) if metrics else [], parse_only(only)
+    named, part = find_metrics(metrics, judge) if metrics else [], parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()
     with RunFolder.open(run, write=not models.dry_run) as folder:
-        wanted = named or find_metrics(usual_metrics(folder.cases()))
+        wanted = named or find_metrics(usual_metrics(folder.cases()), judge)
         done = measure_run(
             folder,
             wanted,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from reviewgauge.api.build import BuildResult, build
-from reviewgauge.cli.options import json_option, model_options, verb
+from reviewgauge.cli.options import json_option, model_options, settings_in_force, verb
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.views.markdown import funnel_table
@@ -30,7 +30,6 @@ from reviewgauge.views.terminal.closing import build_lines
 )
 @click.option(
     "--test",
-    default="",
     metavar="COMMAND",
     help="Run the tests of each fix, or defect put in: 'pytest -q {files}'. Labels that they bear out are verified.",
 )
@@ -62,7 +61,8 @@ def command(sources: Sequence[str], settings: Sequence[str], model: str | None, 
     given = dict(_setting(word) for word in settings)
     if model is not None:
         given["model"] = repr(model)
-    result = run_stoppable("building", partial(build, sources, settings=given, **options), as_json, _shown)
+    work = partial(build, sources, settings=given, defaults=settings_in_force(), **options)
+    result = run_stoppable("building", work, as_json, _shown)
     return int(result.card is not None and not result.card.cases)
 
 

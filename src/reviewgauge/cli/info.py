@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 
 import click
 
 from reviewgauge.api.info import info
 from reviewgauge.api.scores import MetricScores, ScoresResult, scores
-from reviewgauge.api.settings import SettingsFile, read_settings
+from reviewgauge.api.settings import SettingsFile, descriptions, read_settings
 from reviewgauge.cli.options import from_option, json_option
 from reviewgauge.cli.output import emit
 from reviewgauge.core.errors import one_line
@@ -29,7 +31,8 @@ def command(name: str | None, source: str | None, show: str, remove: Sequence[st
 
     Of a run folder, the metrics that it was scored with. --remove takes the scores of some out; what models were paid
     for stays in the record of calls and in the cache, so scoring again asks them nothing twice. Without NAME, the
-    settings in force here: those of reviewgauge.toml, or of [tool.reviewgauge] in pyproject.toml.
+    settings in force here and where each comes from: reviewgauge.toml, or [tool.reviewgauge] in pyproject.toml, or the
+    file that $REVIEWGAUGE_SETTINGS names.
     """
     if name is None:
         settings = read_settings()
@@ -52,10 +55,24 @@ def command(name: str | None, source: str | None, show: str, remove: Sequence[st
 
 
 def _settings(found: SettingsFile) -> list[str]:
-    if not found.file:
-        return ["no settings: neither reviewgauge.toml nor [tool.reviewgauge] in pyproject.toml is here"]
-    shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in found.stated().items()}
-    return [f"settings of {found.file}, which flags override:", *(f"  {key} = {one}" for key, one in shown.items())]
+    where = "$REVIEWGAUGE_SETTINGS" if found.trusted else "this folder"
+    head = (
+        f"settings of {found.file} ({where}), which flags override:"
+        if found.file
+        else (
+            "no settings: neither reviewgauge.toml nor [tool.reviewgauge] in pyproject.toml is here (reviewgauge init)"
+        )
+    )
+    stated, lines = found.stated(), []
+    prices = os.environ.get("REVIEWGAUGE_PRICES", "")
+    for key, one in descriptions().items():
+        if key in stated:
+            lines.append(f"  {key} = {json.dumps(stated[key], ensure_ascii=False)}  ({found.file})")
+        elif key == "prices" and prices:
+            lines.append(f"  {key} = {json.dumps(prices)}  ($REVIEWGAUGE_PRICES)")
+        else:
+            lines.append(f"  {key}: {one['default']}  (default)")
+    return [head, *lines]
 
 
 def _scores(result: ScoresResult) -> list[str]:

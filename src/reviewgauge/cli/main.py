@@ -8,11 +8,15 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.version import __version__
+
+if TYPE_CHECKING:
+    from reviewgauge.api.settings import SettingsFile
 
 GO_ON = "interrupted: nothing finished is lost, run the same command again to go on"
 JOURNEYS = {
@@ -44,6 +48,7 @@ JOURNEYS = {
         "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
         "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
         "info": "Show a data set's card, what a plug-in takes, a run's scores, or the settings in force.",
+        "init": "Write reviewgauge.toml with every setting, its meaning and its default.",
         "cache": "Show, clear or export the stored answers of models, which keep a call from being paid for twice.",
     },
 }
@@ -89,13 +94,16 @@ def main(arguments: list[str] | None = None) -> int:
     _settle_streams()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads wait for each other longer than they work
     words = sys.argv[1:] if arguments is None else list(arguments)
-    defaults: dict[str, object] = {}
+    settings: SettingsFile | None = None
     if words[:1] == ["help"]:  # as other programs do
         words = [*words[1:], "--help"]
     try:
         if words[1:] and not {"-h", "--help"} & set(words):
-            defaults = _defaults()
-        result = group.main(args=words, prog_name="reviewgauge", standalone_mode=False, default_map=defaults)
+            settings = _settings()
+        defaults = _defaults(settings) if settings is not None else {}
+        result = group.main(
+            args=words, prog_name="reviewgauge", standalone_mode=False, default_map=defaults, obj=settings
+        )
     except UserError as error:
         click.echo(f"error: {error}", err=True)
         return 2
@@ -124,15 +132,22 @@ def main(arguments: list[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _defaults() -> dict[str, object]:
-    """What the settings file of this folder says, verb by verb; reading it imports nothing where there is none."""
-    if not any(Path(name).is_file() for name in ("reviewgauge.toml", "pyproject.toml")):
-        return {}
+def _settings() -> SettingsFile | None:
+    """The settings file in force; looking for one imports nothing where there is none."""
+    named = "REVIEWGAUGE_SETTINGS" in os.environ
+    if not named and not any(Path(name).is_file() for name in ("reviewgauge.toml", "pyproject.toml")):
+        return None
     from reviewgauge.api.settings import read_settings
 
-    stated = read_settings().stated()
-    only = {"build": "model", "evolve": "model", "score": "metrics"}
-    shared = {key: value for key, value in stated.items() if key not in only.values()}
+    return read_settings()
+
+
+def _defaults(settings: SettingsFile) -> dict[str, object]:
+    """What it says of options, verb by verb. `build` and `review` take the rest as it is."""
+    stated = settings.stated()
+    only = {"evolve": "model", "score": "metrics"}
+    apart = {*only.values(), "test", "recipes", "names"}
+    shared = {key: value for key, value in stated.items() if key not in apart}
     return {verb: shared | {key: stated[key] for key in [only.get(verb, "")] if key in stated} for verb in VERBS}
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from reviewgauge.api.settings import SettingsFile
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.model_options import ModelOptions
 
@@ -114,6 +115,11 @@ _MODEL_OPTIONS = (
 
 
 MODEL_OPTIONS = tuple(field.name for field in fields(ModelOptions))
+
+
+def settings_in_force() -> SettingsFile:
+    """What the settings file says, as `main` read it; what it says of options is their default already."""
+    return click.get_current_context().find_object(SettingsFile) or SettingsFile()
 
 
 def refuse(ctx: click.Context, where: str, *names: str) -> None:

@@ -15,6 +15,7 @@ from reviewgauge.cli.options import (
     model_options,
     only_option,
     seed_option,
+    settings_in_force,
     stage_option,
     verb,
     workers_option,
@@ -50,7 +51,8 @@ def command(dataset: str, reviewers: Sequence[str], as_json: bool, **options: An
     'replay(path="my-tool.sarif")'. The word recorded imports the reviews that came with the data set. Killed or
     interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at once.
     """
-    result = run_stoppable("reviewing", partial(review, dataset, *reviewers, **options), as_json, _shown)
+    work = partial(review, dataset, *reviewers, names=settings_in_force().names, **options)
+    result = run_stoppable("reviewing", work, as_json, _shown)
     return int(any(totals.all_failed for totals in result.totals))
 
 

@@ -19,6 +19,7 @@ from reviewgauge.cli.options import (
     refuse,
     resamples_option,
     seed_option,
+    settings_in_force,
     slice_option,
     verb,
     workers_option,
@@ -73,6 +74,7 @@ def command(
     old and new scores side by side; the changes must be identical, and those that are gone are left out. --labels
     lets a model sort what RUN holds by category, domain, type or context, and keeps its votes as labels to slice by.
     """
+    judge = settings_in_force().judge or ""
     if labels is not None:
         refuse(
             ctx, "with --labels", "metrics", "slices", "resamples", "seed", "workers", "only", "explain", "on", "new"
@@ -81,9 +83,9 @@ def command(
     if on is not None:
         refuse(ctx, "with --on", "slices", "explain")
         del options["slices"]
-        return _score_again([run, *metrics], on, new, as_json, models=models, **options)
+        return _score_again([run, *metrics], on, new, as_json, judge=judge, models=models, **options)
     refuse(ctx, "without --on", "new")
-    work = partial(score, run, *metrics, models=models, **options)
+    work = partial(score, run, *metrics, judge=judge, models=models, **options)
     result = run_stoppable("scoring", work, as_json, partial(_shown, explain=explain))
     return int(any(nothing_scored(board) for board in result.leaderboards))
 

@@ -13,6 +13,12 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput
 
 R = TypeVar("R", bound=Record)
+_QUOTED = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5})?|\'{3}(?:[^\']|\'(?!\'\'))*+(?:\'{3,5})?'
+    r'|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?|#[^\n]*+',
+    re.DOTALL,
+)
+_LONG_KEY = re.compile(r"\.(?:[\w \t-]*+\.){20}")  # tomllib takes quadratic time for keys of many parts
 MOST_VALUES = 4_000_000  # in one record: many small values take far more memory than their text
 MOST_FIELDS = 1_500_000  # in one document: more take over a second, in which nothing is heard of Ctrl-C
 _MANY_PROBLEMS = 10_000
@@ -82,6 +88,12 @@ def enclosed(
         else:
             yield start, end
         at = (end or start).end()
+
+
+def refuse_long_keys(text: str, source: str) -> None:
+    """Raise BadInput for TOML with a key of many dots."""
+    if _LONG_KEY.search(_QUOTED.sub("", text)):
+        raise BadInput(source, "holds a key of more than 20 dots")
 
 
 def refuse_bytes(raw: bytes, source: str, record: int | str | None = None) -> None:

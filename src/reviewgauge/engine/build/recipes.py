@@ -18,6 +18,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -27,18 +28,12 @@ from pydantic import Field, JsonValue, ValidationError
 from reviewgauge.core.base import Record, Text
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_file
-from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.parsing import first_problem, refuse_long_keys
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load, load_from, texts_of
 from reviewgauge.core.trust import FromFile, texts_in
 
 LONGEST = 65_536  # bytes of a recipe
-_QUOTED = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5})?|\'{3}(?:[^\']|\'(?!\'\'))*+(?:\'{3,5})?'
-    r'|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?|#[^\n]*+',
-    re.DOTALL,
-)
-_LONG_KEY = re.compile(r"\.(?:[\w \t-]*+\.){20}")  # tomllib takes quadratic time for keys of many parts
 _SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
 
@@ -80,8 +75,7 @@ def read_recipe(word: str) -> Recipe:
     else:
         raise UserError(f"{word!r} is not a recipe", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
     source = Path(word).name
-    if _LONG_KEY.search(_QUOTED.sub("", text)):
-        raise BadInput(source, "holds a key of more than 20 dots")
+    refuse_long_keys(text, source)
     try:
         found = Recipe.model_validate(tomllib.loads(text))
     except RecursionError:
@@ -130,20 +124,24 @@ def _value(word: str, default: JsonValue = None) -> JsonValue:
 
 
 def make_stages(
-    recipe: Recipe, parameters: Mapping[str, JsonValue], given: Iterable[str] = ()
+    recipe: Recipe, parameters: Mapping[str, JsonValue], given: Iterable[str] = (), settings: FromFile | None = None
 ) -> list[tuple[Stage, Step]]:
     """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage.
 
     `given` are the user's own words: values of parameters and specs of stages. See `core.trust` for what a recipe file
-    may not decide without them.
+    may not decide without them, nor a file of `settings` that parameters of a recipe of ours come from.
     """
     stages: list[tuple[Stage, Step]] = []
     words = list(given)
-    origin = FromFile("", Path(recipe.folder), own_words([*words, *map(_value, words)]), _REMEDY)
+    said = own_words([*words, *map(_value, words)])
+    origin = FromFile("", Path(recipe.folder), said, _REMEDY)
+    if recipe.shipped and settings is not None:
+        origin = replace(settings, said=said | own_words(recipe.parameters.values()))
+    free = recipe.shipped and settings is None
     for number, step in enumerate(recipe.stage, 1):
         spec = _SLOT.sub(lambda slot: _literal(recipe, slot[1], parameters), step.use)
         try:
-            stages.append((load(Stage, spec) if recipe.shipped else load_from(Stage, spec, origin), step))
+            stages.append((load(Stage, spec) if free else load_from(Stage, spec, origin), step))
         except UserError as error:
             raise UserError(f"recipe {recipe.name}, stage {number}: {error.problem}", remedy=error.remedy) from None
     return stages
