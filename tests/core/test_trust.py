@@ -19,7 +19,8 @@ from reviewgauge.operators.code.operator import Operator
 
 
 def plugins() -> Iterator[type[Plugin]]:
-    kinds = {cls.kind: cls for cls in [*Plugin.__subclasses__(), Operator] if "kind" in vars(cls)}
+    classes: list[type[Plugin]] = [*Plugin.__subclasses__(), Operator]
+    kinds = {cls.kind: cls for cls in classes if "kind" in vars(cls)}
     assert set(KINDS) == set(kinds)
     for kind in KINDS:
         for name in names(kind):

@@ -24,6 +24,9 @@ SCRIPT = "function pay(a, b) {{\n  return {};\n}}\n"
         ("python", "RUN = A < B\n", "", None),
         ("python", PYTHON, "a > 0", None),  # for none there is nothing to do
         ("python", PYTHON, "a >= 0", "return a > 0"),
+        ("python", PYTHON, "a < 0", "return a <= 0"),
+        ("python", PYTHON, "a <= 0", None),
+        ("python", PYTHON, "len(b) > 2 and b[-1] == a", None),
         ("python", PYTHON, "not (a < b or b)", None),  # the sentence would say the contrary
         ("python", PYTHON, "a >= 1 and b[0] == 2", None),  # what follows decides
         ("python", PYTHON, "a < len(b) and b[a]", "return a <= len(b) and b[a]"),

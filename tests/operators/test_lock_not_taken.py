@@ -29,6 +29,8 @@ CASES = [
         """,
     ),
     ("python", "lock = Lock()\nwith lock:\n    lock.wait()", None),
+    ("java", "class A {\n  synchronized void mark() {\n    throw new Stop();\n  }\n}", None),  # nothing is shared
+    ("java", "class A {\n  void end() {\n    synchronized (LOCK) {\n      other.end();\n    }\n  }\n}", None),
     ("python", "block = 1\nwith block:\n    a()", None),
     (
         "python",

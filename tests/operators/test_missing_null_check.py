@@ -26,6 +26,11 @@ GUARD = "def pay(till):\n    note = 1\n    if till is None:\n        {}\n    ret
         ("python", "def pay(a):\n    if a is None:\n        return\n    return a is not None and a.b\n", []),  # twice
         ("javascript", "function pay(a) {\n  return a && a.b;\n}\n", ["return a.b;"]),
         ("javascript", "function pay(a) {\n  return a && a?.b;\n}\n", []),
+        (
+            "javascript",
+            "function pay(a) {\n  if (a) {\n    try {\n      a.b();\n    } catch (e) {}\n    c();\n  }\n}\n",
+            [],
+        ),
         ("javascript", "function pay(a) {\n  if (!a) {\n    return;\n  }\n  a.b();\n}\n", [""]),
         ("typescript", "function pay(a: Till | null) {\n  return a !== null && a.b;\n}\n", []),  # would not compile
         ("typescript", "function pay(a: any) {\n  return a !== null && a.b;\n}\n", ["return a.b;"]),

@@ -46,6 +46,11 @@ PYTHON = "def pay({}):\n    check(last)\n    check(first)\n    move(last)\n    r
         ),
         ("go", "package a\n\nfunc f(a, b int) int {\n\tg(a)\n\tg(b)\n\treturn a\n}\n", ["g(b)"]),
         ("rust", "fn f(a: u8, b: u8) -> u8 {\n    g(a);\n    g(b);\n    a\n}\n", ["g(b);"]),
+        (
+            "go",
+            "package a\n\nfunc f(n int) {\n\ta := make([]A, n)\n\tb := make([]B, n)\n\tg(a)\n\tg(b)\n\tg(b)\n}\n",
+            [],
+        ),
         ("rust", "fn f(a: String, b: String) -> String {\n    g(&a);\n    g(&b);\n    a\n}\n", []),  # it may be gone
     ],
 )

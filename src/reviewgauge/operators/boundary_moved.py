@@ -68,7 +68,8 @@ def _is_always_so(left: Node, right: Node, moved: str) -> bool:
     if "0" not in (left.text, right.text):
         return False
     size = left if right.text == "0" else right
-    return _LENGTH.search(size.text[-200:]) is not None or "=" in moved
+    none_left_out = (">=", "<") if size is left else ("<=", ">")  # `n > 0` and `n <= 0` were moved
+    return _LENGTH.search(size.text[-200:]) is not None or moved in none_left_out
 
 
 def _is_guarded(code: Code, node: Node, moved: str) -> bool:
@@ -79,7 +80,8 @@ def _is_guarded(code: Code, node: Node, moved: str) -> bool:
     chain = list(takewhile(lambda one: code.is_a(one, "both") or "parenthes" in one.kind, node.above()))
     above = chain[-1].parent if chain else node.parent
     guarded = any(sign.text in BOTH for one in chain if (sign := operator_of(one)) is not None)
-    if code.is_a(above, "not") or (guarded and "=" not in moved):
+    fixed = any(_is_literal(code, one) for one in node.parts)  # a length that the next operand goes into
+    if code.is_a(above, "not") or (guarded and ("=" not in moved or fixed)):
         return True
     scripts = code.tree.grammar in ("javascript", "typescript", "tsx")
     return scripts and "=" in moved and any(code.is_a(one, "arithmetic") for one in node.parts)

@@ -15,7 +15,7 @@ from reviewgauge.core.records import RequiredContext, Severity
 from reviewgauge.operators.code.blocks import following, statement, unwrapped, uses, without
 from reviewgauge.operators.code.names import says
 from reviewgauge.operators.code.operator import Code, Edit, Operator, Plant, callee
-from reviewgauge.operators.code.sentences import tell, where
+from reviewgauge.operators.code.sentences import inner, statements, tell, where
 from reviewgauge.repo.syntax.tree import Node
 
 
@@ -34,7 +34,7 @@ class LockNotTaken(Operator):
             if body is None or (named and (not _is_lock(code, lock, node) or f"{lock}." in body.text)):
                 continue  # a condition that is waited for must be held
             edit = unwrapped(code, node, body)
-            if edit:
+            if edit and _shares(code, [body]):
                 yield Plant((edit,), _told(code, [body], lock, "tasks" if node.text.startswith("async") else "threads"))
         if code.tree.grammar == "java":
             yield from _modifiers(code)
@@ -49,8 +49,11 @@ def _modifiers(code: Code) -> Iterator[Plant]:
         words = next((one.children for one in node.children if one.kind == "modifiers"), [])
         word = next((one for one in words if one.text == "synchronized"), None)
         body = node.get("body")
-        if word is not None and body is not None and code.adds(Edit(word.start, word.end + 1, "")):
-            yield Plant((Edit(word.start, word.end + 1, ""),), _told(code, [body], "this"))
+        if word is None or body is None or not _shares(code, [body]):
+            continue
+        edit = Edit(word.start, word.end + 1, "")
+        if code.adds(edit):
+            yield Plant((edit,), _told(code, [body], "this"))
 
 
 def _taken(code: Code, node: Node) -> Iterator[Plant]:
@@ -72,7 +75,7 @@ def _taken(code: Code, node: Node) -> Iterator[Plant]:
     function = code.around(node, "function") or code.tree.root
     given = sum(1 for one in function.walk() if code.is_a(one, "call") and _gives_it(one, lock))
     unused = code.tree.grammar == "go" and uses(function, lock.split(".", maxsplit=1)[0]) == 3
-    if len(made) == len(edits) and section and given == 1 and not unused:
+    if len(made) == len(edits) and _shares(code, section) and given == 1 and not unused:
         yield Plant(made, _told(code, section, lock), _exclusive(code, node, last))
 
 
@@ -113,6 +116,12 @@ def _is_lock(code: Code, text: str, node: Node) -> bool:
     """Whether it is a lock by its name, and one that the file knows from elsewhere."""
     name = text.split("(", maxsplit=1)[0].rsplit(".", 1)[-1]
     return says("lock", "held", text) and "," not in text and uses(code.tree.root, name) > uses(node, name)
+
+
+def _shares(code: Code, section: list[Node]) -> bool:
+    """Whether a section shares anything: a lone call may well lock for itself, a failure is nobody else's."""
+    lines = [inner(line) for part in section for line in (statements(code, part) or [part])]
+    return len(lines) > 1 or not any(code.is_a(lines[0], role) for role in ("call", "raise"))
 
 
 def _changes(code: Code, node: Node) -> bool:

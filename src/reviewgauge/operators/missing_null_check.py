@@ -59,6 +59,8 @@ def _no_if(code: Code, one: If, test: NullTest) -> Iterator[Plant]:
     """`if x is not None:` goes, its body stays."""
     lines = statements(code, one.then)
     use = failing_use(code, test.subject, one.then.start, one.then.end)
+    if use and any(code.is_a(held, "try") for held in use.above() if held.start >= one.then.start):
+        return  # the failure is caught
     if not use or not _is_likely(code, test) or code.is_a(inner(lines[-1]), "jump"):
         return
     if code.tree.grammar != "python" and any("declaration" in line.kind for line in lines):

@@ -84,6 +84,8 @@ def _type_of(code: Code, value: Node | None, place: int) -> str:
     if value.kind == "unary_expression" and value.text.startswith("+"):
         return "number"
     if code.is_a(value, "call"):
+        if callee(value) in ("make", "new") and code.tree.grammar == "go":
+            return value.parts[1].parts[0].text  # `make([]*Flag, n)`
         return f"{callee(value).rpartition('.')[2]}() {max(place, 0)}"
     return ""
 
