@@ -5,13 +5,13 @@ import pytest
 
 from analysis_toys import BENCHMARK, Mean, Micro, failed, make_cases, score
 from reviewgauge.analysis.compare.compare import compare
-from reviewgauge.analysis.plan import Question, dollars_per_attempt, plan
+from reviewgauge.analysis.plan import Question, plan
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.sign_flip import flip_test
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Case, Review, Usage
+from reviewgauge.core.records import Case
 from reviewgauge.core.reports.plan import ChangePlan, PairPlan
-from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.core.results import FailureKind, Score
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 NAMES = ("tp", "fp", "fn")
@@ -248,16 +248,3 @@ def test_a_pilot_that_saw_no_variance_between_changes_is_not_believed_too_far() 
 def test_an_impossible_number_of_changes_is_no_number() -> None:
     pair = make_plan(Mean(), mean_tables(np.random.default_rng(20), 30, 1), Question(1e-7)).pairs[0]
     assert pair.rows[0].changes is None and pair.rows[0].judgements is None
-
-
-def test_the_price_of_an_attempt_is_the_mean_of_what_was_paid() -> None:
-    def outcome(system: str, case: str, dollars: float | None, calls: int = 1) -> Outcome:
-        usage = Usage(calls=calls, dollars=dollars)
-        return Outcome(case=case, system=system, review=Review(case=case, system=system, usage=usage))
-
-    broken = Outcome(case="c", system="paid", failure=Failure(kind=FailureKind.NETWORK, message="gone"))
-    found = dollars_per_attempt([
-        outcome("paid", "a", 0.1), outcome("paid", "b", 0.3), broken,
-        outcome("partly", "a", 0.1), outcome("partly", "b", None), outcome("free", "a", None, calls=0),
-    ])  # fmt: skip
-    assert found == {"paid": pytest.approx(0.2)}

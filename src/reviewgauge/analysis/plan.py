@@ -45,7 +45,6 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan, RaterPlan, RaterRow
-from reviewgauge.core.results import Outcome
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 ATTEMPTS = (1, 2, 3, 5, 10)
@@ -110,16 +109,6 @@ def plan(run: ScoredRun, question: Question, *, systems: Sequence[str] = (), mea
         estimate_note=metric.estimate_note,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-
-
-def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:
-    """The mean price of a review by system; systems with a review of unknown price are left out."""
-    spent: dict[str, list[float | None]] = {}
-    for outcome in outcomes:
-        if outcome.review is not None:
-            spent.setdefault(outcome.system, []).append(outcome.review.usage.dollars)
-    known = {system: [price for price in prices if price is not None] for system, prices in spent.items()}
-    return {system: sum(paid) / len(paid) for system, paid in known.items() if len(paid) == len(spent[system])}
 
 
 def _pair(panel: ScoreTable, metric: Metric, measure: str, question: Question, rows: tuple[int, int]) -> PairPlan:

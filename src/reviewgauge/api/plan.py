@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.caveats import caveats
-from reviewgauge.analysis.plan import Question, dollars_per_attempt, rater_plans
+from reviewgauge.analysis.costs import dollars_per_attempt
+from reviewgauge.analysis.plan import Question, rater_plans
 from reviewgauge.analysis.plan import plan as make_plan
 from reviewgauge.api.agree import labels_from
 from reviewgauge.core.errors import UserError

@@ -48,6 +48,7 @@ def report(
     `changes` changes, those that cost the systems the most; by default as many as have 2,000 reviews.
     """
     from reviewgauge.views.report.report import ReportData, render
+    from reviewgauge.views.verdict import verdict
 
     if changes is not None and changes < 0:
         raise UserError(f"changes must be 0 or more, got {changes}")
@@ -56,12 +57,13 @@ def report(
         raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
     check_page(path)
     entries = read_scored_runs(runs, metric)
-    boards, tables = [], []
+    boards, tables, verdicts = [], [], []
     for scored in entries:
         cuts = list(slices) or telling_slices(scored)
         boards.append(leaderboard(scored, slices=cuts, least=FEWEST, resamples=resamples, seed=seed))
-        if sum(row.scored > 0 for row in boards[-1].systems) > 1:
-            tables.append(compare(scored, resamples=resamples, seed=seed))
+        several = sum(row.scored > 0 for row in boards[-1].systems) > 1
+        tables += [compare(scored, resamples=resamples, seed=seed)] if several else []
+        verdicts.append(verdict(scored, boards[-1], tables[-1] if several else None))
     manifests = [RunFolder.open(run).manifest for run in runs]
     manifest = manifests[0]
     facts = {
@@ -77,6 +79,7 @@ def report(
             created=manifest.created.strftime("%Y-%m-%d %H:%M UTC"),
             leaderboards=boards,
             comparisons=tables,
+            verdicts=verdicts,
             cases=first.cases,
             outcomes=first.outcomes,
             scores=chained([scored.scores for scored in entries]),

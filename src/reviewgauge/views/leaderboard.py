@@ -84,7 +84,7 @@ def leaderboard_document(
     """
     if not board.systems:
         return Document(blocks=(Text(text="no system was scored"),))
-    first, *more = [*_caveats(board), ""]
+    first, *more = [*caveats(board), ""]
     if explain:
         lines = [*_explained(board), first, *more]
     else:
@@ -108,7 +108,7 @@ def _explained(board: Leaderboard) -> list[str]:
     return lines + [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
 
 
-def _caveats(board: Leaderboard) -> list[str]:
+def caveats(board: Leaderboard) -> list[str]:
     """What limits the figures, the most serious first."""
     lines = []
     failing: dict[str, list[str]] = {}
@@ -308,11 +308,11 @@ def _standing(board: Leaderboard, table: ComparisonTable | None, ranked: Sequenc
     if len(ranked) == 1:
         return [_scored(lead, board.headline)]
     tested = [(other, _difference(table, board.headline, lead.system, other.system)) for other in ranked[1:]]
-    known = [(other, c) for other, c in tested if c is not None and _p(c) is not None]
+    known = [(other, c) for other, c in tested if c is not None and p_of(c) is not None]
     if not known:
         second = figures.estimate(ranked[1], board.headline)
         value = figures.number(second.value, second.unit)
-        return [_scored(lead, board.headline), f"{_text_name(ranked[1])} comes next with {value}, which was not tested"]
+        return [_scored(lead, board.headline), f"{text_name(ranked[1])} comes next with {value}, which was not tested"]
     beaten = [(other, c) for other, c in known if found(c)]
     tied = [other for other, c in known if not found(c)]
     sentences = []
@@ -324,7 +324,7 @@ def _standing(board: Leaderboard, table: ComparisonTable | None, ranked: Sequenc
         top, name = figures.estimate(lead, board.headline), figures.label(board.headline)
         level = [s for s in ranked if figures.estimate(s, board.headline).value == top.value]
         if len(level) > 1:
-            sentences.append(f"{_joined(level, 'and')} score the same, {figures.number(top.value, top.unit)} {name}")
+            sentences.append(f"{joined(level, 'and')} score the same, {figures.number(top.value, top.unit)} {name}")
         else:
             sentences.append(f"{_scored(lead, board.headline)} and comes first")
         if tied := [other for other in tied if other not in level]:
@@ -338,10 +338,11 @@ def _never_quiet(ranked: Sequence[SystemSummary]) -> list[str]:
     """Who comments on every clean change."""
     noisy = [s for s in ranked if s.parts.get("clean") and not s.parts.get("clean_quiet")]
     verb = "leaves" if len(noisy) == 1 else "leave"
-    return [f"{_joined(noisy, 'and')} {verb} no clean change alone"] if noisy else []
+    return [f"{joined(noisy, 'and')} {verb} no clean change alone"] if noisy else []
 
 
-def _text_name(system: SystemSummary) -> str:
+def text_name(system: SystemSummary) -> str:
+    """The name of a system in a sentence."""
     return f"{system.system} (fake)" if system.fake else system.system
 
 
@@ -352,11 +353,12 @@ def _changes(n: int) -> str:
 def _scored(system: SystemSummary, measure: str) -> str:
     e = figures.estimate(system, measure)
     figure = f"{figures.number(e.value, e.unit)} {figures.label(measure)} {figures.interval(e.low, e.high, e.unit)}"
-    return f"{_text_name(system)} scores {figure.rstrip()} on {_changes(e.n)}"
+    return f"{text_name(system)} scores {figure.rstrip()} on {_changes(e.n)}"
 
 
-def _joined(systems: Sequence[SystemSummary], word: str) -> str:
-    names = [_text_name(s) for s in systems]
+def joined(systems: Sequence[SystemSummary], word: str) -> str:
+    """`A, B and C`; of many the first few and a count."""
+    names = [text_name(s) for s in systems]
     if len(names) > NAMED:
         names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
@@ -369,7 +371,7 @@ def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
         low, high = -high, -low
     figure = f"{size} {figures.label(c.measure)} {figures.interval(low, high, c.unit)}".rstrip()
     holm = " (Holm)" if c.p_holm is not None and c.p_holm != c.p else ""
-    return f"{_text_name(lead)} leads {_text_name(other)} by {figure}, {figures.p_clause(_p(c))}{holm}"
+    return f"{text_name(lead)} leads {text_name(other)} by {figure}, {figures.p_clause(p_of(c))}{holm}"
 
 
 def _cannot_tell(
@@ -377,7 +379,7 @@ def _cannot_tell(
 ) -> Iterator[str]:
     """Who cannot be told from whom; and whether any system reaches the smallest difference that would show."""
     changes = _changes(known[0][1].n)
-    yield f"{changes} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
+    yield f"{changes} cannot tell {text_name(systems[0])} from {joined(systems[1:], 'or')}"
     best, gaps = figures.estimate(systems[0], measure), [c.detectable for s, c in known if s in systems]
     needed = min((gap for gap in gaps if gap is not None), default=0.0)
     if best.unit == "share" and needed > (best.value or 0.0):
@@ -390,11 +392,12 @@ def _difference(table: ComparisonTable | None, measure: str, first: str, second:
     return next((c for c in comparisons if {c.first, c.second} == {first, second}), None)
 
 
-def _p(c: Comparison) -> float | None:
+def p_of(c: Comparison) -> float | None:
+    """The p-value that decides: the corrected one where several comparisons were made."""
     return c.p_holm if c.p_holm is not None else c.p
 
 
 def found(c: Comparison) -> bool:
     """Whether the difference was found: its p-value, corrected where several were made, is under 5%."""
-    p = _p(c)
+    p = p_of(c)
     return p is not None and p < ALPHA

@@ -14,6 +14,7 @@ from reviewgauge.analysis.stats.power import (
     Spread,
     case_means,
     clusters_needed,
+    clusters_to_find,
     detectable_difference,
     influences,
     split,
@@ -195,3 +196,12 @@ def test_half_the_difference_takes_four_times_the_changes() -> None:
     assert clusters_needed(0.03, 50, known / 2) == 2 + 4 * 48
     with pytest.raises(ValueError, match="must not be 0"):
         clusters_needed(0.08, 50, 0)
+
+
+@pytest.mark.parametrize("difference", [0.02, 0.05, 0.3])
+def test_what_many_changes_detect_says_how_many_another_difference_takes(difference: float) -> None:
+    known = detectable_difference(0.03, 50)
+    assert known is not None
+    assert clusters_to_find(difference, known, 50) == clusters_needed(0.03, 50, difference)
+    with pytest.raises(ValueError, match="must not be 0"):
+        clusters_to_find(0, known, 50)

@@ -190,6 +190,17 @@ def clusters_needed(error: float, clusters: int, difference: float, *, power: fl
     return allowance(level) + max(1, needed)
 
 
+def clusters_to_find(difference: float, detectable: float, clusters: int, *, level: float = 0.05) -> int:
+    """The clusters that detect `difference`, if so many detect `detectable`, both with the same power.
+
+    Raises ValueError for a difference of 0.
+    """
+    if difference == 0:
+        raise ValueError("difference must not be 0: no number of clusters detects it")
+    spare = allowance(level)
+    return spare + max(1, math.ceil(round((clusters - spare) * (detectable / difference) ** 2, 9)))
+
+
 def _reach(power: float, level: float) -> float:
     normal = NormalDist()
     return normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)

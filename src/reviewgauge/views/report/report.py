@@ -28,6 +28,7 @@ from reviewgauge.views.leaderboard import (
 from reviewgauge.views.pages import page_pieces
 from reviewgauge.views.report.change_views import anchors_of, view_changes
 from reviewgauge.views.table_plots import drawing, highest
+from reviewgauge.views.verdict import Verdict
 
 WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
 MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
@@ -39,14 +40,15 @@ MOST_TROUBLES = 1_000  # failures that are listed; the run has all
 class ReportData:
     """The contents of the report. `facts` of the manifest are shown unchanged and must not hold secrets.
 
-    The first leaderboard is the main one; changes show the matchings of the first metric that has any. `shown` are the
-    positions of the cases that are shown as changes, None for all.
+    `verdicts` are those on the leaderboards. The first leaderboard is the main one; changes show the matchings of the
+    first metric that has any. `shown` are the positions of the cases that are shown as changes, None for all.
     """
 
     title: str
     created: str
     leaderboards: Sequence[Leaderboard]
     comparisons: Sequence[ComparisonTable] = ()
+    verdicts: Sequence[Verdict] = ()
     cases: Sequence[Case] = ()
     outcomes: Sequence[Outcome] = ()
     scores: Sequence[Score] = ()
