@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,13 +17,15 @@ from reviewgauge.cli.options import (
     refuse,
     resamples_option,
     seed_option,
+    table_options,
     verb,
 )
-from reviewgauge.cli.output import emit, run_stoppable
+from reviewgauge.cli.output import emit, run_stoppable, write_tables
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.curve import curve_document
 from reviewgauge.views.leaderboard import comparison_table
 from reviewgauge.views.rankings import rankings_document
+from reviewgauge.views.table_files import titled_comparison
 from reviewgauge.views.terminal.documents import document_view, table_view
 
 
@@ -41,6 +43,7 @@ from reviewgauge.views.terminal.documents import document_view, table_view
 @click.option("--least", default=0, help="Votes that a finding needs.  [default: more than half]")
 @click.option("--model", default="", help="Also let this model put the attempts together.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False), help="With --attempts: also write a page with plots.")
+@table_options
 @model_options
 @json_option
 @click.pass_context
@@ -59,6 +62,7 @@ def command(
     every_pair: bool,
     ranked: bool,
     metric: str | None,
+    files: Mapping[str, str],
     **options: Any,
 ) -> None:
     """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values.
@@ -73,10 +77,13 @@ def command(
             refuse(ctx, "with --rankings", "systems", "measures", "every_pair")
             options.pop("systems")
             order = rankings(*runs, metric=metric, **options)
-            emit(order, as_json, lambda: [document_view(rankings_document(order))])
+            shown = rankings_document(order)
+            write_tables(shown.tables.values(), files)
+            emit(order, as_json, lambda: [document_view(shown)])
             return
         every: dict[str, Any] = {"measures": measures or None, "every_pair": every_pair, "metric": metric}
         result = compare(*runs, **every, **options)
+        write_tables(map(titled_comparison, result), files)
         emit(result, as_json, lambda: [table_view(comparison_table(table)) for table in result])
         return
     refuse(ctx, "with --attempts", "measures", "every_pair", "ranked")
@@ -90,7 +97,12 @@ def command(
         "sizes": _sizes(attempts),
     }
     work = partial(curve, runs[0], **asked, out=out, models=models, **options)
-    run_stoppable("attempts", work, as_json, partial(_shown, out=out))
+    write = partial(_write, files=files)
+    run_stoppable("attempts", work, as_json, partial(_shown, out=out), note_first=write)
+
+
+def _write(result: CurveResult, files: Mapping[str, str]) -> None:
+    write_tables(curve_document(result.curve).tables.values() if result.curve is not None else (), files)
 
 
 def _sizes(word: str) -> tuple[int, ...]:

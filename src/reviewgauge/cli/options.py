@@ -87,6 +87,11 @@ workers_option = click.option(
 retry_option = click.option(
     "--retry-failed", is_flag=True, help="Measure what is missing, and again what failed before."
 )
+_TABLES = {
+    "csv": "Also write the table as CSV, nothing rounded; further tables beside it.",
+    "latex": "Also write the tables for a paper.",
+    "markdown": "Also write the tables for a README or a pull request.",
+}
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 _model_option = functools.partial(click.option, cls=ModelOption)
 _MODEL_OPTIONS = (
@@ -129,6 +134,18 @@ def refuse(ctx: click.Context, where: str, *names: str) -> None:
         if param.name in names and given and ctx.params.get(param.name):
             shown = param.opts[-1] if isinstance(param, click.Option) else param.human_readable_name
             raise UserError(f"{shown} has no meaning {where}")
+
+
+def table_options(command: F) -> F:
+    """The options of a verb that writes its tables into files; the function gets them as `files`."""
+
+    @functools.wraps(command)
+    def with_files(*args: Any, **options: Any) -> Any:
+        return command(*args, files={name: options.pop(name) or "" for name in _TABLES}, **options)
+
+    for name, words in reversed(_TABLES.items()):
+        with_files = click.option(f"--{name}", type=click.Path(dir_okay=False), metavar="FILE", help=words)(with_files)
+    return with_files  # type: ignore[return-value]  # the same command, with options
 
 
 def model_options(command: F) -> F:

@@ -7,19 +7,23 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import click
 from pydantic import BaseModel
 
 from reviewgauge.cli.main import GO_ON
+from reviewgauge.core.document import Table
 from reviewgauge.core.errors import one_line
+from reviewgauge.core.files import write_named
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.secrets import hide_in, hide_secrets
 from reviewgauge.engine.run.executors import interruptible
 from reviewgauge.engine.run.progress import WorkTotals
+from reviewgauge.views.table_files import table_files
 
 R = TypeVar("R", bound=BaseModel)
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
@@ -104,6 +108,17 @@ def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
             bar.update(task, completed=done, total=total, what=harmless(what[:60]))
 
         yield show
+
+
+def write_tables(tables: Iterable[Table], files: Mapping[str, str]) -> None:
+    """Write the tables of a result into the files that the user named, if any, and say which."""
+    written = table_files(tables, **files) if any(files.values()) else {}
+    for file, text in written.items():
+        write_named(Path(file), text.encode())
+    if written:
+        note(f"written: {', '.join(written)}")
+    elif any(files.values()):
+        note("note: there is no table to write")
 
 
 def run_stoppable(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,11 @@ from reviewgauge.cli.options import (
     seed_option,
     settings_in_force,
     slice_option,
+    table_options,
     verb,
     workers_option,
 )
-from reviewgauge.cli.output import emit, note, note_reasons, progress_bar, run_stoppable
+from reviewgauge.cli.output import emit, note, note_reasons, progress_bar, run_stoppable, write_tables
 from reviewgauge.engine.run.executors import CTRL_C, interruptible
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions
@@ -48,6 +49,7 @@ from reviewgauge.views.terminal.documents import document_view
 @click.option(
     "--labels", metavar="MODEL", help='Let a model sort the comments, or domain(model="openai:gpt-5", votes=3) more.'
 )
+@table_options
 @model_options
 @json_option
 @click.pass_context
@@ -62,6 +64,7 @@ def command(
     new: str | None,
     labels: str | None,
     models: ModelOptions,
+    files: Mapping[str, str],
     **options: Any,
 ) -> int:
     """Measure the reviews of RUN with METRICS and print the leaderboard.
@@ -77,17 +80,33 @@ def command(
     judge = settings_in_force().judge or ""
     if labels is not None:
         refuse(
-            ctx, "with --labels", "metrics", "slices", "resamples", "seed", "workers", "only", "explain", "on", "new"
+            ctx,
+            "with --labels",
+            "metrics",
+            "slices",
+            "resamples",
+            "seed",
+            "workers",
+            "only",
+            "explain",
+            "on",
+            "new",
+            *files,
         )
         return _label(run, labels, models, as_json)
     if on is not None:
         refuse(ctx, "with --on", "slices", "explain")
         del options["slices"]
-        return _score_again([run, *metrics], on, new, as_json, judge=judge, models=models, **options)
+        return _score_again([run, *metrics], on, new, as_json, files=files, judge=judge, models=models, **options)
     refuse(ctx, "without --on", "new")
     work = partial(score, run, *metrics, judge=judge, models=models, **options)
-    result = run_stoppable("scoring", work, as_json, partial(_shown, explain=explain))
+    write = partial(_write, files=files)
+    result = run_stoppable("scoring", work, as_json, partial(_shown, explain=explain), note_first=write)
     return int(any(nothing_scored(board) for board in result.leaderboards))
+
+
+def _write(result: ScoreResult, files: Mapping[str, str]) -> None:
+    write_tables(result.tables.values(), files)
 
 
 def _shown(result: ScoreResult, explain: bool) -> list[object]:
@@ -100,14 +119,21 @@ def _shown(result: ScoreResult, explain: bool) -> list[object]:
     return [*parts, *after_score(result.run, result.totals, result.leaderboards)]
 
 
-def _score_again(words: Sequence[str], on: str, new: str | None, as_json: bool, **options: Any) -> int:
+def _score_again(
+    words: Sequence[str], on: str, new: str | None, as_json: bool, files: Mapping[str, str], **options: Any
+) -> int:
     """Runs and metrics stand in one list: what is the folder of a run is a run."""
     if new is None:
         raise click.UsageError("--on needs a folder for the new run: -o NEW")
     runs = [word for word in words if (Path(word) / MANIFEST).is_file()]
     metrics = [word for word in words if word not in runs]
-    run_stoppable("scoring", partial(rescore, *runs, on=on, run=new, metrics=metrics, **options), as_json, _versions)
+    work = partial(rescore, *runs, on=on, run=new, metrics=metrics, **options)
+    run_stoppable("scoring", work, as_json, _versions, note_first=partial(_write_versions, files=files))
     return 0
+
+
+def _write_versions(result: RescoreResult, files: Mapping[str, str]) -> None:
+    write_tables((one for table in result.tables for one in versions_document(table).tables.values()), files)
 
 
 def _versions(result: RescoreResult) -> list[object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -99,6 +100,11 @@ class Table(Record):
     provenance: str = ""
     source: str = ""  # of the published values
     notes: tuple[str, ...] = ()
+
+    @property
+    def slug(self) -> str:
+        """The name as files and labels take it."""
+        return re.sub(r"[^\w.]+", "-", self.name).strip("-")
 
     @property
     def names(self) -> int:

@@ -40,7 +40,7 @@ def table_latex(table: Table) -> str:
         r"\begin{table}",
         r"  \centering",
         f"  \\caption{{{escape(table.title)}}}",
-        f"  \\label{{tab:{table.name}}}",
+        f"  \\label{{tab:{table.slug}}}",
         f"  \\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
         r"    \toprule",
         f"    {' & '.join(map(escape, table.titles))} \\\\",
