@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.study import study
     from reviewgauge.api.tables import tables
     from reviewgauge.api.validate import validate
+    from reviewgauge.api.view import view
     from reviewgauge.engine.run.model_options import ModelOptions
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "study",
     "tables",
     "validate",
+    "view",
 ]
 
 

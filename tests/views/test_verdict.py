@@ -11,7 +11,8 @@ import twin_pairs
 from analysis_toys import BENCHMARK, Errors, Mean, failed, make_cases, mean_scores
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.api.report import report, telling_slices
+from reviewgauge.analysis.compare.slices import telling_slices
+from reviewgauge.api.report import report
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
 from reviewgauge.core.protocols import Metric

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard, worst_cases
-from reviewgauge.analysis.compare.slices import FEWEST, group_values, tier_slice
-from reviewgauge.analysis.stats.score_table import stated_facets
-from reviewgauge.core.base import Fact, Record
+from reviewgauge.analysis.compare.slices import FEWEST, telling_slices
+from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_page, write_named
 from reviewgauge.core.records import ARM, PAIR, Arm, Case
@@ -18,7 +16,6 @@ from reviewgauge.core.stored import chained
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
-MOST_VALUES = 12  # of a fact or facet that is shown unasked
 MOST_REVIEWS = 2_000  # on the page: 9 MB of reviews of one hunk, more with diffs of many files
 
 
@@ -113,18 +110,3 @@ def _by_host(cases: Sequence[Case], shown: Sequence[int] | None) -> list[int]:
         ordered = sorted(own, key=lambda at: (at != first, arms[at] != Arm.TWIN, arms[at] != Arm.DEFECT))
         found += ordered if any(at in wanted for at in own) else []
     return found
-
-
-def telling_slices(run: ScoredRun) -> list[str]:
-    """The facts and facets worth a plot: two to twelve values, and facts with two groups of enough cases."""
-    values: dict[str, list[Fact]] = {}
-    for case in run.cases:
-        for fact, value in case.facts.items():
-            values.setdefault(fact, []).append(value)
-    telling = []
-    for fact, stated in values.items():
-        if fact not in (ARM, PAIR) and len(set(stated)) <= MOST_VALUES:
-            groups = Counter(map(group_values(stated, FEWEST).__getitem__, stated))
-            telling += [fact] if sum(n >= FEWEST for n in groups.values()) > 1 else []
-    facets = [name for name, found in stated_facets(run.scores).items() if 2 <= len(found) <= MOST_VALUES]
-    return list(dict.fromkeys([*tier_slice(run.cases), *telling, *facets]))

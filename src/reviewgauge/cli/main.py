@@ -45,6 +45,7 @@ JOURNEYS = {
         "evolve": "Improve a reviewer's prompt and context against a benchmark, and say honestly what came of it.",
     },
     "Look": {
+        "view": "Look at runs in a browser: who leads, whether that is sure, and every comment on its line.",
         "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
         "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
         "info": "Show a data set's card, what a plug-in takes, a run's scores, or the settings in force.",

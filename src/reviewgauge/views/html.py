@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
+from types import MappingProxyType
 
 from markupsafe import Markup, escape
 
@@ -63,12 +64,17 @@ def _section(section: Section, name: str, level: int) -> Markup:
     return shape.format(name, level, title, inside)
 
 
-def table_html(table: Table, *, stack: bool = False, ranked: bool = False) -> Markup:
+Doors = Mapping[tuple[int, int], str]  # (row, column) -> the address of what is behind a figure
+
+
+def table_html(
+    table: Table, *, stack: bool = False, ranked: bool = False, doors: Doors = MappingProxyType({})
+) -> Markup:
     """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own;
-    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section.
+    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section. `doors`: links of cells.
     """
     head = Markup("").join(_heading(column) for column in table.columns)
-    body = Markup("").join(_rows(table))
+    body = Markup("").join(_rows(table, doors))
     kind = Markup(' class="stack board"') if ranked else Markup(' class="stack"') if stack else Markup("")
     caption = Markup("<caption>{}</caption>").format(_visible(table.title)) if table.title else Markup("")
     found = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
@@ -85,11 +91,12 @@ def table_html(table: Table, *, stack: bool = False, ranked: bool = False) -> Ma
 
 
 def _heading(column: Column) -> Markup:
-    name = Markup(' class="name"') if column.kind == "name" else Markup("")
-    return Markup('<th scope="col"{}>{}</th>').format(name, _visible(column.label))
+    marks = Markup(' class="name"') if column.kind == "name" else Markup("")
+    marks += Markup(' title="{}"').format(_visible(column.help)) if column.help else Markup("")
+    return Markup('<th scope="col"{}>{}</th>').format(marks, _visible(column.label))
 
 
-def _rows(table: Table) -> Iterator[Markup]:
+def _rows(table: Table, doors: Doors) -> Iterator[Markup]:
     width = len(table.columns)
     darkest = max((value.value or 0.0 for row in table.rows for value in row), default=0.0) if table.shaded else 0.0
     for at, row in enumerate(table.rows[: table.shown]):
@@ -98,22 +105,24 @@ def _rows(table: Table) -> Iterator[Markup]:
                 width, table.sections[at]
             )
         others = (
-            _cell(value, table.columns[place], strong=(at, place) in table.strong, darkest=darkest)
+            _cell(
+                value, table.columns[place], doors.get((at, place)), strong=(at, place) in table.strong, darkest=darkest
+            )
             for place, value in enumerate(row[1:], 1)
         )
-        yield Markup("\n<tr>{}</tr>").format(Markup("").join([_first(row), *others]))
+        yield Markup("\n<tr>{}</tr>").format(Markup("").join([_first(row, doors.get((at, 0))), *others]))
     if not table.rows:
         yield Markup('\n<tr><td colspan="{}">Nothing to show.</td></tr>').format(width)
 
 
-def _first(row: tuple[Value, ...]) -> Markup:
+def _first(row: tuple[Value, ...], door: str | None) -> Markup:
     fake = Markup(' <span class="tag fake">fake</span>') if any(value.fake for value in row) else Markup("")
     quiet = Markup(' class="quiet"') if is_published_only(row) else Markup("")
-    name = Markup("<bdi>{}</bdi>").format(_visible(row[0].text))
+    name = _behind(door, Markup("<bdi>{}</bdi>").format(_visible(row[0].text)))
     return Markup('<th scope="row"{}>{}{}</th>').format(quiet, name, fake)
 
 
-def _cell(value: Value, column: Column, *, strong: bool, darkest: float) -> Markup:
+def _cell(value: Value, column: Column, door: str | None, *, strong: bool, darkest: float) -> Markup:
     worded = value.value is value.low is None and value.text not in ("", figures.UNDEFINED)
     kind = "name" if column.kind == "name" else "words" if column.kind == "text" or worded else ""
     kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
@@ -125,12 +134,16 @@ def _cell(value: Value, column: Column, *, strong: bool, darkest: float) -> Mark
     if len(text) > MOST_TEXT:
         text = f"{text[:MOST_TEXT]} … ({len(text) - MOST_TEXT:,} more characters in the files)"
     text = text.replace("-", MINUS) if column.kind == "difference" else text
-    inner = Markup('<span class="num">{}</span>').format(_visible(text))
+    inner = _behind(door, Markup('<span class="num">{}</span>').format(_visible(text)))
     if bounds := bounds_of(value, column):
         inner += Markup(' <span class="ci">{}</span>').format(bounds)
     if value.published is not None:
         inner += Markup(' <span class="published">paper {}</span>').format(number(value.published, value.unit))
     return Markup('<td data-label="{}"{}>{}</td>').format(_visible(column.label), marks, inner)
+
+
+def _behind(door: str | None, inner: Markup) -> Markup:
+    return inner if door is None else Markup('<a href="{}">{}</a>').format(door, inner)
 
 
 def _visible(text: str) -> Markup:

@@ -25,12 +25,8 @@ def page_pieces(template: str, styles: Sequence[str], words: Mapping[str, object
     environment = _environment()
     style = "\n".join(_asset(environment, name) for name in styles)
     script = _asset(environment, SCRIPT)
-    policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     page = environment.get_template(template, globals=dict(words))
-    for piece in page.generate(style=Markup(style), script=Markup(script), policy=policy, **data):
+    for piece in page.generate(style=Markup(style), script=Markup(script), policy=policy_of(style, script), **data):
         yield piece.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -58,13 +54,13 @@ def templates(finalize: Callable[[object], object], *packages: str) -> jinja2.En
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = templates(_finalize, "reviewgauge.views")
+    environment = templates(shown_text, "reviewgauge.views")
     for name in ("number", "percent", "label", "short_hash"):
         environment.globals[name] = getattr(figures, name)
     return environment
 
 
-def _finalize(value: object) -> object:
+def shown_text(value: object) -> object:
     """Make hidden characters of a printed text visible, before it is escaped."""
     return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -72,6 +68,12 @@ def _finalize(value: object) -> object:
 def _asset(environment: jinja2.Environment, name: str) -> str:
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0].strip()
+
+
+def policy_of(style: str, script: str) -> str:
+    """What a page that holds its style and script may load and run: nothing else."""
+    sources = f"style-src '{_digest(style)}'; script-src '{_digest(script)}'"
+    return f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
 
 
 def _digest(text: str) -> str:

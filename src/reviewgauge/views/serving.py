@@ -7,6 +7,7 @@ import ipaddress
 import resource
 import socket
 from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -158,3 +159,17 @@ class Guard:
         if len(origins) != 1 or origins[0].lower() not in self.origins or any(site != "same-origin" for site in sites):
             return 403, "This form was sent from another site."
         return None
+
+
+@dataclass(frozen=True)
+class OpenService:
+    """A service that listens. `link` is what to open in a browser."""
+
+    link: str
+    app: ASGIApp
+    listener: socket.socket
+    team: bool = False
+
+    def run(self) -> None:
+        """Answer until the process is told to end."""
+        server_of(self.app, proxied=self.team).run([self.listener])

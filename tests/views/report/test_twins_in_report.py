@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import twin_pairs
-from reviewgauge.api.report import _by_host, telling_slices
+from reviewgauge.analysis.compare.slices import telling_slices
+from reviewgauge.api.report import _by_host
 from reviewgauge.views.report.change_views import ChangeView, view_changes
 from twin_pairs import told
 

@@ -16,11 +16,11 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from reviewgauge.analysis.stats.score_table import word_order
+from reviewgauge.analysis.stats.score_table import stated_facets, word_order
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
-from reviewgauge.core.records import Case, Tier
+from reviewgauge.core.records import ARM, PAIR, Case, Tier
 from reviewgauge.core.results import NOT_STATED, Matching, Score
 from reviewgauge.engine.classify import FAKE
 from reviewgauge.engine.run.scored_run import ScoredRun
@@ -31,6 +31,7 @@ from reviewgauge.models.request.prices import open_prices
 
 CUTOFF = "cutoff"  # the slice before and after the training cut-offs of the models that the reviewers ask
 FEWEST = 5  # changes of a slice that the report shows
+MOST_VALUES = 12  # of a fact or facet that is shown unasked
 MOST_BINS = 6  # of a fact that is a number
 CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
 TIER = "tier"  # the slice by how well the findings of a case are founded
@@ -338,3 +339,18 @@ def _same_classes(run: ScoredRun, dimension: str, rater: str) -> dict[str, dict[
             if own.get(subject.reference) not in classes:
                 own[subject.reference] = str(label.value)
     return found
+
+
+def telling_slices(run: ScoredRun) -> list[str]:
+    """The facts and facets worth a plot: two to twelve values, and facts with two groups of enough cases."""
+    values: dict[str, list[Fact]] = {}
+    for case in run.cases:
+        for fact, value in case.facts.items():
+            values.setdefault(fact, []).append(value)
+    telling = []
+    for fact, stated in values.items():
+        if fact not in (ARM, PAIR) and len(set(stated)) <= MOST_VALUES:
+            groups = Counter(map(group_values(stated, FEWEST).__getitem__, stated))
+            telling += [fact] if sum(n >= FEWEST for n in groups.values()) > 1 else []
+    facets = [name for name, found in stated_facets(run.scores).items() if 2 <= len(found) <= MOST_VALUES]
+    return list(dict.fromkeys([*tier_slice(run.cases), *telling, *facets]))

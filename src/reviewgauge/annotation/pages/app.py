@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import getpass
 import secrets
-import socket
-from dataclasses import dataclass
 from secrets import compare_digest
 
 from starlette.applications import Starlette
@@ -34,7 +32,7 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.core.errors import UserError
 from reviewgauge.views.changes.colours import code_style
-from reviewgauge.views.serving import Guard, listen, origins_of, server_of
+from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
 
 
 def make_app(service: Service, origins: list[str]) -> ASGIApp:
@@ -95,20 +93,6 @@ def check_team(database: Database) -> None:
     with database.reading() as connection:
         if not can_log_in(connection, Role.OWNER):
             raise UserError("no owner could log in", remedy="serve it here first, and invite an owner on its page")
-
-
-@dataclass(frozen=True)
-class OpenService:
-    """A service that listens. `link` is what to open in a browser."""
-
-    link: str
-    app: ASGIApp
-    listener: socket.socket
-    team: bool = False
-
-    def run(self) -> None:
-        """Answer until the process is told to end."""
-        server_of(self.app, proxied=self.team).run([self.listener])
 
 
 def open_service(

@@ -183,11 +183,27 @@ class Lock:
             self._lock.release()
 
 
-def _holder(path: Path) -> str:
+def writer_of(lock: Path) -> int | None:
+    """The process on this machine that holds the lock of a run folder; None where none does."""
+    holder = _holding(lock)
     try:
-        holder = read_within(path, 100).decode("utf-8", "replace").strip()
+        os.kill(int(holder), 0)  # asks whether it is there
+    except PermissionError:
+        pass  # it is, and is somebody else's
+    except (OSError, ValueError, OverflowError):
+        return None
+    return int(holder)
+
+
+def _holding(path: Path) -> str:
+    try:
+        return read_within(path, 100).decode("utf-8", "replace").strip()
     except (OSError, UserError):
-        holder = ""
+        return ""
+
+
+def _holder(path: Path) -> str:
+    holder = _holding(path)
     return "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another process"
 
 

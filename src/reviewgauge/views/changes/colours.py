@@ -141,7 +141,8 @@ def code_style() -> bytes:
         "\n".join(rule for rule in HtmlFormatter(style=style).get_style_defs(".code").splitlines() if ".code ." in rule)
         for style in ("default", "github-dark")
     )
-    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n".encode()
+    by_system = f"@media (prefers-color-scheme: dark) {{\n:root:not([data-theme='light']) {{\n{dark}\n}}\n}}"
+    return f"{light}\n{by_system}\n:root[data-theme='dark'] {{\n{dark}\n}}\n".encode()
 
 
 def shown_order(value: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from markupsafe import Markup
@@ -16,7 +17,7 @@ from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, S
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views import figures
-from reviewgauge.views.html import table_html
+from reviewgauge.views.html import Doors, table_html
 from reviewgauge.views.leaderboard import (
     answer,
     comparison_table,
@@ -105,16 +106,16 @@ class BoardView:
 
 def render(data: ReportData) -> Iterator[str]:
     """The report as one HTML document that needs no network and no other file, in pieces."""
-    boards = [_board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
+    boards = [board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
     matched = list(dict.fromkeys(score.metric for score in data.scores if score.matching is not None))
-    metric = _matched_metric(data, matched)
-    systems = _systems(data)
+    metric = matched_metric(data, matched)
+    systems = systems_of(data)
     cases = data.cases if data.shown is None else Lazy.of(data.shown, data.cases.__getitem__)
     troubles = list(_troubles(data, anchors_of(cases)))
     return page_pieces(
         "report.html.j2",
         styles=("report.css",),
-        words=_words(),
+        words=report_words(),
         data=data,
         boards=boards,
         metric=metric,
@@ -129,7 +130,8 @@ def render(data: ReportData) -> Iterator[str]:
     )
 
 
-def _words() -> dict[str, object]:
+def report_words() -> dict[str, object]:
+    """What the macros of the templates see."""
     return {
         "states": figures.STATES,
         "glyph": lambda state: figures.STATES[state][0],
@@ -142,7 +144,8 @@ def _words() -> dict[str, object]:
 # --- leaderboards --------------------------------------------------------------------------------------------------
 
 
-def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
+def board_view(data: ReportData, board: Leaderboard, name: str, doors: Doors = MappingProxyType({})) -> BoardView:
+    """A leaderboard as pages show it; `name` makes its places on the page unique, `doors` are links of its cells."""
     table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
     sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
     own, common = "All systems, each on all of its own scored changes", "All systems on their common changes"
@@ -152,7 +155,7 @@ def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     return BoardView(
         board,
         name,
-        main=table_html(leaderboard_table(board, title=own), ranked=True),
+        main=table_html(leaderboard_table(board, title=own), ranked=True, doors=doors),
         on_common=shared,
         measures=table_html(measures_table(board)),
         coverage=table_html(coverage_table(board), stack=True),
@@ -213,7 +216,7 @@ def _panels(board: Leaderboard, measure: str, pieces: Sequence[SliceSummary], na
 # --- changes -------------------------------------------------------------------------------------------------------
 
 
-def _matched_metric(data: ReportData, having: Sequence[str]) -> str:
+def matched_metric(data: ReportData, having: Sequence[str]) -> str:
     """The metric whose matchings the changes show: the first leaderboard's that has any, else any."""
     for board in data.leaderboards:
         if board.metric in having:
@@ -221,7 +224,8 @@ def _matched_metric(data: ReportData, having: Sequence[str]) -> str:
     return next(iter(having), data.leaderboards[0].metric if data.leaderboards else "")
 
 
-def _systems(data: ReportData) -> list[str]:
+def systems_of(data: ReportData) -> list[str]:
+    """The systems as the first leaderboard ranks them, then those that were not scored."""
     ranked = [s.system for board in data.leaderboards[:1] for s in board.systems]
     return list(dict.fromkeys([*ranked, *(o.system for o in data.outcomes)]))
 

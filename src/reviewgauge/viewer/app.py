@@ -1,0 +1,234 @@
+"""The service: pages of runs on this machine alone, behind a token, fresh whenever a file of a run changed."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import secrets
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.folder import LOCK, RunFolder
+from reviewgauge.engine.run.journal import writer_of
+from reviewgauge.viewer.notes import label_of
+from reviewgauge.viewer.pages import Pages, Query, runs_page
+from reviewgauge.viewer.runs import Found, RunCard, card_of, find_runs, stamp_of
+from reviewgauge.viewer.selection import Selection, Shelf, headline_of
+from reviewgauge.viewer.templating import assets, icon, render
+from reviewgauge.views.changes.code import texts_of
+from reviewgauge.views.changes.rows import Gap, context_rows
+from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
+
+COOKIE = "reviewgauge_view"
+LARGEST_FORM = 100_000  # bytes
+MOST_COMPARED = 20
+_NUMBERED = re.compile(r"(change|beside|against)-(\d{1,9})(?:-(\d{1,9}))?(-split)?\.html")
+
+
+@dataclass
+class Viewer:
+    """The runs below some folders, and what was read of them."""
+
+    given: Sequence[str | Path]
+    shelf: Shelf
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    _cards: dict[str, tuple[object, RunCard]] = field(default_factory=dict)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def runs(self) -> dict[str, Found]:
+        """Every run that is there now."""
+        return find_runs([path for path in self.given if Path(path).is_dir()])
+
+    def cards(self) -> list[RunCard]:
+        """One card a run, made anew where a file of it changed."""
+        found = []
+        with self._turn:
+            for slug, run in self.runs().items():
+                stamp = stamp_of(run.path)
+                known = self._cards.get(slug)
+                if known is None or known[0] != stamp or known[1].state == "running":
+                    known = self._cards[slug] = stamp, headline_of(card_of(run))
+                found.append(known[1])
+        return found
+
+    def chosen(self, key: str) -> list[Found]:
+        """The runs that an address names. Raises UserError for one that is not there."""
+        runs, wanted = self.runs(), key.split("+")
+        if missing := next((slug for slug in wanted if slug not in runs), None):
+            raise UserError(f"there is no run {missing} any more", remedy="go back to the list of runs")
+        return [runs[slug] for slug in wanted[:MOST_COMPARED]]
+
+    def selection(self, key: str) -> Selection:
+        """What is shown of them. Raises UserError."""
+        return self.shelf.get(self.chosen(key))
+
+
+Handler = Callable[[Viewer, Request, dict[str, str]], Response]
+
+
+def open_viewer(viewer: Viewer, *, host: str = "127.0.0.1", port: int = 0) -> OpenService:
+    """Listen, and say under which address. Raises UserError."""
+    origins_of(host, port, "")  # before a port is taken
+    listener = listen(host, port)
+    origins = origins_of(host, listener.getsockname()[1], "")
+    return OpenService(f"{origins[0]}/enter/{viewer.token}", Guard(make_app(viewer), origins), listener)
+
+
+def make_app(viewer: Viewer) -> Starlette:
+    """The routes."""
+    return Starlette(
+        routes=[
+            Route("/enter/{token}", partial(_enter, viewer)),
+            *(Route(f"/static/{name}", partial(_asset, name)) for name in ("viewer.css", "viewer.js", "icon.svg")),
+            *(Route(path, _page(viewer, _runs)) for path in ("/", "/index.html")),
+            Route("/stamp", _page(viewer, _all_stamps)),
+            Route("/compare", _page(viewer, _compare)),
+            Route("/r/{key}/stamp", _page(viewer, _stamp)),
+            Route("/r/{key}/label", _page(viewer, _label), methods=["POST"]),
+            Route("/r/{key}/lines-{number:int}", _page(viewer, _lines)),
+            Route("/r/{key}/{name}", _page(viewer, _of_selection)),
+        ]
+    )
+
+
+def _page(viewer: Viewer, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for who came by the link. What a user can cause is a page that says so."""
+
+    async def endpoint(request: Request) -> Response:
+        cookie = request.cookies.get(COOKIE, "")
+        if not secrets.compare_digest(cookie.encode(), viewer.token.encode()):
+            return PlainTextResponse("Open the link that `reviewgauge view` printed this time.", 403)
+        form: dict[str, str] = {}
+        if request.method == "POST":
+            raw = bytearray()
+            async for piece in request.stream():
+                raw += piece
+                if len(raw) > LARGEST_FORM:
+                    return PlainTextResponse("This form is too large.", 413)
+            fields = parse_qs(raw.decode("utf-8", "replace"), max_num_fields=50)
+            form = {key: values[0] for key, values in fields.items()}
+        return await run_sync(_answer, handler, viewer, request, form)
+
+    return endpoint
+
+
+def _answer(handler: Handler, viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    try:
+        return handler(viewer, request, form)
+    except (UserError, OSError, ValueError, IndexError) as error:  # a run that breaks or vanishes while it is read
+        said = str(error) if isinstance(error, UserError) else "It changed while it was read, or is gone: reload."
+        if request.method == "POST":
+            return PlainTextResponse(said, 400)
+        base = "../../" if request.url.path.startswith("/r/") else ""
+        return HTMLResponse(render("message.html.j2", said=said, base=base, live=True, here="", chosen=None), 404)
+
+
+async def _enter(viewer: Viewer, request: Request) -> Response:
+    if not secrets.compare_digest(str(request.path_params["token"]).encode(), viewer.token.encode()):
+        return PlainTextResponse("Open the link that `reviewgauge view` printed this time.", 403)
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(COOKIE, viewer.token, path="/", httponly=True, samesite="strict")
+    return answer
+
+
+async def _asset(name: str, request: Request) -> Response:
+    style, script = assets()
+    known = {"css": (style, "text/css"), "js": (script, "text/javascript"), "svg": (icon(), "image/svg+xml")}
+    text, kind = known[name.rpartition(".")[2]]
+    return Response(text, media_type=kind)
+
+
+def _runs(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    cards = viewer.cards()
+    if len(cards) == 1 and cards[0].state != "broken" and request.url.path == "/":
+        return RedirectResponse(f"/r/{cards[0].run.slug}/index.html", 303)
+    return HTMLResponse(runs_page(cards))
+
+
+def _compare(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    wanted = list(dict.fromkeys(request.query_params.getlist("run")))
+    viewer.chosen("+".join(wanted))
+    return RedirectResponse(f"/r/{'+'.join(wanted)}/index.html", 303)
+
+
+def _stamps(runs: Sequence[Found]) -> Response:
+    running = any(writer_of(run.path / LOCK) for run in runs)
+    return JSONResponse({"stamp": str(hash(tuple((run.slug, stamp_of(run.path)) for run in runs))), "running": running})
+
+
+def _all_stamps(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    return _stamps(list(viewer.runs().values()))
+
+
+def _stamp(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    return _stamps(viewer.chosen(str(request.path_params["key"])))
+
+
+def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    asked, name = request.query_params, str(request.path_params["name"])
+    pages = Pages(viewer.selection(str(request.path_params["key"])))
+    if name == "index.html":
+        return HTMLResponse(pages.board())
+    if name == "changes.html":
+        words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text")}
+        return HTMLResponse(pages.changes(Query(**words, page=_whole(asked.get("page", "1")))))
+    found = _NUMBERED.fullmatch(name)
+    if found is None:
+        raise UserError("there is no such page")
+    one, two = int(found[2]), int(found[3] or 0)
+    if found[1] == "change" and not two:
+        return HTMLResponse(pages.change(one, split=bool(found[4]), part=_whole(asked.get("part", "1"))))
+    return HTMLResponse(pages.beside(one, two) if found[1] == "beside" else pages.against(one, two))
+
+
+def _lines(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    """Lines around the hunks of one file, as rows of its table."""
+    asked = request.query_params
+    at, old, new, count = (_whole(asked.get(name, "")) for name in ("file", "old", "new", "count"))
+    case = viewer.selection(str(request.path_params["key"])).cases[max(0, request.path_params["number"] - 1)]
+    path = case.change.files[at - 1].path
+    text = texts_of({case.id: case.change}).get(case.id, {}).get(path)
+    if text is None or not (old and new and count):
+        raise UserError("there are no such lines")
+    rows = list(context_rows(path, text, Gap(old, new, count)))
+    return HTMLResponse(render("lines.html.j2", rows=rows, split=asked.get("view") == "split", file_number=at))
+
+
+def _label(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    """What the reader says of a comment becomes a label of the run that holds the review."""
+    chosen = viewer.selection(str(request.path_params["key"]))
+    case = chosen.cases[_whole(form.get("change", "")) - 1]
+    run, system = chosen.home_of(form.get("system", ""))
+    says = {"yes": True, "no": False}.get(form.get("says", ""))
+    comment, finding = form.get("comment", ""), form.get("finding", "")
+    known = {c.id for o in chosen.of_case(case.id)[0] if o.review is not None for c in o.review.comments}
+    if says is None or comment.partition("#")[0] not in known or finding not in {"", *(r.id for r in case.references)}:
+        raise UserError("the form is not whole: reload the page")
+    about = {"case": case.id, "system": system, "attempt": _whole(form.get("attempt", "1")), "comment": comment}
+    label = label_of(about, finding, says=says).model_copy(update={"rater": _reader(), "at": time.time()})
+    with RunFolder.open(run.path, write=True) as folder:
+        folder.add_labels([label])
+    return PlainTextResponse(f"{label.rater}: {'yes' if says else 'no'}. It is kept in {run.name}.")
+
+
+def _reader() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name
+        return "reader"
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

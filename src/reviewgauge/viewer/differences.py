@@ -1,0 +1,91 @@
+"""What one system found that another did not: on the same changes, with both systems' words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewgauge.core.records import Case, Comment, findings
+from reviewgauge.core.results import GroupOutcome, Matching
+from reviewgauge.viewer.selection import Selection, state_of
+
+
+@dataclass(frozen=True)
+class Side:
+    """One system on one change."""
+
+    matching: Matching
+    comments: Mapping[str, Comment]
+
+    @property
+    def groups(self) -> Mapping[str, GroupOutcome]:
+        """What became of each finding."""
+        return {one.group: one for one in self.matching.groups}
+
+    @property
+    def false(self) -> int:
+        """The number of its comments that match nothing."""
+        return sum(state_of(one) in ("false", "rejected") for one in self.matching.comments)
+
+    def said(self, ids: Sequence[str | None]) -> Comment | None:
+        """The first comment of these; a point of one (`comment#2`) is the comment."""
+        names = (one.partition("#")[0] for one in ids if one is not None)
+        return next((self.comments[name] for name in names if name in self.comments), None)
+
+
+@dataclass(frozen=True)
+class OnlyOne:
+    """A finding that one of two systems alone hit; `nearest` is what the other said closest to it, `reason` why not."""
+
+    finding: Comment
+    by_first: bool
+    comment: Comment | None
+    nearest: Comment | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Differing:
+    """One change on which two systems differ, in findings or in the number of false comments."""
+
+    number: int
+    case: Case
+    found: Sequence[OnlyOne]
+    false: tuple[int, int]
+
+    @property
+    def lead(self) -> int:
+        """By how many findings, less false comments, the first is ahead."""
+        return sum(1 if one.by_first else -1 for one in self.found) - self.false[0] + self.false[1]
+
+
+def differences(chosen: Selection, first: str, second: str) -> list[Differing]:
+    """The changes on which two systems differ, the largest difference first; of attempts the first is shown."""
+    found = []
+    for number, case in enumerate(chosen.cases, 1):
+        one, two = (_side(chosen, case, system) for system in (first, second))
+        if one is None or two is None:
+            continue
+        only = list(_only_one(case, one, two))
+        if only or one.false != two.false:
+            found.append(Differing(number, case, only, (one.false, two.false)))
+    return sorted(found, key=lambda each: (-abs(each.lead), each.number))
+
+
+def _side(chosen: Selection, case: Case, system: str) -> Side | None:
+    outcomes, scores = chosen.of_case(case.id)
+    matching = next((s.matching for s in scores if s.system == system and s.matching is not None), None)
+    review = next((o.review for o in outcomes if o.system == system and o.review is not None), None)
+    if matching is None or review is None:
+        return None
+    return Side(matching, {comment.id: comment for comment in review.comments})
+
+
+def _only_one(case: Case, one: Side, two: Side) -> Iterator[OnlyOne]:
+    for members in findings(case.references):
+        ids = [member.id for member in members]
+        own, other = (next((side.groups[i] for i in ids if i in side.groups), None) for side in (one, two))
+        if own is None or other is None or own.hit == other.hit:
+            continue
+        hit, missed, finder, loser = (own, other, one, two) if own.hit else (other, own, two, one)
+        yield OnlyOne(members[0], own.hit, finder.said(hit.comments), loser.said([missed.nearest]), missed.reason)

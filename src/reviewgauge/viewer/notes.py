@@ -1,0 +1,84 @@
+"""What was said about one change, as notes on its lines, and which of it has no line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Span
+from reviewgauge.repo.diff.positions import find_file
+from reviewgauge.viewer.selection import Selection
+from reviewgauge.viewer.templating import part_of
+from reviewgauge.views.changes.code import ShownText
+from reviewgauge.views.changes.rows import Note
+from reviewgauge.views.report.answers import SaidView
+from reviewgauge.views.report.change_views import ChangeView, view_changes
+from reviewgauge.views.report.diff_views import Remark
+
+SAME, FALSE = "same_issue", "false_positive"  # the dimensions of what a reader says; judges and `agree` read them
+JUDGED = {"matched": SAME, "unsure": SAME, "duplicate": SAME, "false": FALSE, "rejected": FALSE}
+
+
+@dataclass(frozen=True)
+class ChangeNotes:
+    """One change: `on_lines` are notes with a place, `off` the anchors of what has none."""
+
+    view: ChangeView
+    on_lines: Sequence[Note]
+    off: frozenset[str]
+
+
+def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
+    """The notes of one change; `asking` is its number, where the reader may say whether a comment's result is right."""
+    outcomes, scores = chosen.of_case(case.id)
+    view = next(iter(view_changes([case], outcomes, scores, chosen.systems, chosen.metric)))
+    placed = (one for file in view.files for one in chain(file.remarks, *(line.remarks for line in file.lines)))
+    columns = {one.anchor: column for column in view.columns for one in column.said}
+    said = (one for column in view.columns for one in column.said)
+    notes: list[Note] = []
+    off = set()
+    for remark in {one.anchor: one for one in chain(view.findings, placed, said)}.values():
+        span = _span(case.change, remark)
+        if span is None:
+            off.add(remark.anchor)
+            continue
+        if isinstance(remark, SaidView):
+            asked = JUDGED.get(remark.state, "") if asking and remark.comment is not None else ""
+            people = list(people_on(case, remark, columns[remark.anchor].system))
+            markup = part_of("notes.html.j2", "said_note", remark, columns[remark.anchor], people, asked, asking)
+        else:
+            markup = part_of("notes.html.j2", "finding_note", remark)
+        kind = "known" if remark.state == "finding" else "said"
+        notes.append(Note(len(notes) + 1, "", kind, ShownText(body="", span=span), markup=markup))
+    return ChangeNotes(view, notes, frozenset(off))
+
+
+def _span(change: Change, remark: Remark) -> Span | None:
+    """The first place of a remark in a file of the change, by the name that the file has there."""
+    for span in remark.spans:
+        if (file := find_file(span.path, change)) is not None:
+            return span.model_copy(update={"path": file.path})
+    return None
+
+
+def people_on(case: Case, said: SaidView, system: str) -> Iterator[tuple[str, str]]:
+    """(who, what they say) of a system's comment."""
+    for label in case.labels:
+        of = label.subject
+        ours = said.comment is not None and of.comment == said.comment.id and of.system == system
+        if not ours or label.rater_kind is not RaterKind.HUMAN:
+            continue
+        if label.dimension == SAME:
+            yield label.rater, f"{'raises' if label.value is True else 'does not raise'} {of.reference}"
+        elif label.dimension == FALSE:
+            yield label.rater, "is false" if label.value is True else "is right"
+
+
+def label_of(about: Mapping[str, Any], finding: str, *, says: bool) -> Label:
+    """What a reader says of a comment: whether it raises a finding, or without one, whether it is right."""
+    kind = SubjectKind.PAIR if finding else SubjectKind.COMMENT
+    subject = Subject(kind=kind, reference=finding or None, **about)
+    return Label(subject=subject, rater="", dimension=SAME if finding else FALSE, value=says if finding else not says)

@@ -1,0 +1,164 @@
+"""The pages, each from what it shows: the runs, one answer, the changes, one change, and one system against another.
+
+All links are relative, and a page has the same name when it is served and when it is exported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ARM, PAIR, Case
+from reviewgauge.core.reports.leaderboard import Leaderboard
+from reviewgauge.viewer.differences import differences
+from reviewgauge.viewer.notes import ChangeNotes, notes_of
+from reviewgauge.viewer.runs import RunCard
+from reviewgauge.viewer.selection import ChangeRow, Selection
+from reviewgauge.viewer.templating import render
+from reviewgauge.views.changes.code import texts_of
+from reviewgauge.views.changes.rows import Shown, show_change
+from reviewgauge.views.html import Doors
+from reviewgauge.views.leaderboard import leaderboard_table
+from reviewgauge.views.report.report import ReportData, board_view
+
+PAGE = 200  # changes of one page of the list
+BEHIND = {  # what lies behind a measure: the state that speaks against it
+    "recall": "missed",
+    "precision": "false",
+    "noise": "false",
+    "comments_per_change": "",
+    "clean_left_alone": "false",
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """What the list of changes is narrowed to."""
+
+    system: str = ""
+    state: str = ""
+    fact: str = ""  # name=value
+    text: str = ""
+    page: int = 1
+
+    def link(self, **other: object) -> str:
+        """The address of the list with some of it changed."""
+        shown = {"system": self.system, "state": self.state, "fact": self.fact, "text": self.text, **other}
+        wanted = urlencode({key: value for key, value in shown.items() if value})
+        return f"changes.html{'?' * bool(wanted)}{wanted}"
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages of one selection. `live`: served, so that more of the code and labels can be had; else a file."""
+
+    chosen: Selection
+    live: bool = True
+
+    def board(self) -> str:
+        """The answer in plain words, its picture, and the leaderboards."""
+        chosen = self.chosen
+        boards = [one.board for one in chosen.boards]
+        tables = [one.table for one in chosen.boards if one.table is not None]
+        data = ReportData(chosen.name, "", boards, comparisons=tables, cases=chosen.cases)
+        doors = [self._doors(board) for board in boards]
+        views = [board_view(data, board, f"b{at}", doors[at - 1]) for at, board in enumerate(boards, 1)]
+        return self._render("board.html.j2", here="board", boards=views, data=data, verdict=chosen.verdict)
+
+    def _doors(self, board: Leaderboard) -> Doors:
+        """Each name leads to the system's changes, each figure to those that speak against it."""
+        table = leaderboard_table(board)
+        return {
+            (at, place): Query(system=row[0].text).link(state=BEHIND.get(column.key, ""))
+            for at, row in enumerate(table.rows)
+            for place, column in enumerate(table.columns)
+        }
+
+    def changes(self, query: Query) -> str:
+        """The list of changes, with what every system's comments count as."""
+        chosen = self.chosen
+        rows = list(narrowed(chosen, query))
+        size = PAGE if self.live else len(rows) or 1
+        pages = max(1, -(-len(rows) // size))
+        page = min(max(query.page, 1), pages)
+        shown = rows[(page - 1) * size : page * size]
+        return self._render(
+            "list.html.j2", here="changes", query=query, rows=shown, total=len(rows), page=page, pages=pages
+        )
+
+    def change(self, number: int, *, split: bool = False, part: int = 1) -> str:
+        """One change: its diff with findings and comments on their lines."""
+        notes, shown = self._shown(number, split, part)
+        case = notes.view.case
+        return self._render(
+            "change.html.j2",
+            here="change",
+            number=number,
+            split=split,
+            notes=notes,
+            view=notes.view,
+            case=case,
+            shown=shown,
+            siblings=list(self.siblings(case)),
+        )
+
+    def beside(self, number: int, other: int) -> str:
+        """Two changes side by side: a defect and its twin."""
+        both = [(at, *self._shown(at, False, 1)) for at in (number, other)]
+        return self._render("beside.html.j2", here="change", both=both)
+
+    def against(self, first: int, second: int) -> str:
+        """What one system found that another did not, and the other way round; systems count from 1."""
+        chosen, first, second = self.chosen, first - 1, second - 1
+        if not (0 <= first < len(chosen.systems) > second >= 0):
+            raise UserError("there is no such system")
+        found = differences(chosen, chosen.systems[first], chosen.systems[second])
+        return self._render("against.html.j2", here="against", first=first, second=second, found=found)
+
+    def _shown(self, number: int, split: bool, part: int) -> tuple[ChangeNotes, Shown]:
+        if not 1 <= number <= len(self.chosen.cases):
+            raise UserError("there is no such change")
+        case = self.chosen.cases[number - 1]
+        notes = notes_of(self.chosen, case, number if self.live else 0)
+        texts = texts_of({case.id: case.change}).get(case.id) if self.live else None
+        return notes, show_change(case.change.files, notes.on_lines, split=split, texts=texts, part=part)
+
+    def siblings(self, case: Case) -> Iterator[tuple[ChangeRow, str]]:
+        """The other changes of its host, where defects were put in."""
+        if PAIR not in case.facts:
+            return
+        for row in self.chosen.rows:
+            if row.id != case.id and row.repo == case.change.repo and row.facts.get(PAIR) == case.facts[PAIR]:
+                yield row, str(row.facts.get(ARM, ""))
+
+    def _render(self, template: str, **data: object) -> str:
+        return render(template, chosen=self.chosen, base="../../", live=self.live, **data)
+
+
+def narrowed(chosen: Selection, query: Query) -> Iterator[ChangeRow]:
+    """The changes that a query leaves, in the order of the benchmark."""
+    at = chosen.systems.index(query.system) if query.system in chosen.systems else None
+    fact, _, value = query.fact.partition("=")
+    words = query.text.lower().split()
+    for row in chosen.rows:
+        own = list(row.states.values()) if at is None else [row.states[at]] if at in row.states else []
+        if query.state == "failed":
+            if not (row.failed if at is None else at in row.failed):
+                continue
+        elif query.state and not any(states[query.state] for states in own):
+            continue
+        if fact and str(row.facts.get(fact, "")) != value:
+            continue
+        if words:
+            text = f"{row.title} {row.id} {row.repo}".lower()
+            if not all(word in text for word in words):
+                continue
+        yield row
+
+
+def runs_page(cards: Sequence[RunCard], *, live: bool = True) -> str:
+    """The list of runs, newest first."""
+    ordered = sorted(cards, key=lambda card: card.changed, reverse=True)
+    return render("runs.html.j2", here="runs", cards=ordered, base="", live=live, chosen=None)

@@ -1,0 +1,142 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const all = (selector, from) => Array.from((from || document).querySelectorAll(selector));
+  const one = (selector, from) => (from || document).querySelector(selector);
+  const here = document.body.dataset.here;
+
+  // Storage can be refused (file://, private windows): the choice is then kept for this page only.
+  const recall = () => { try { return localStorage.getItem("reviewgauge-theme"); } catch { return null; } };
+  const remember = (value) => { try { localStorage.setItem("reviewgauge-theme", value); } catch { /* not kept */ } };
+  const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  if (["dark", "light"].includes(recall())) root.dataset.theme = recall();
+  const theme = one("#theme");
+  const named = () => { theme.textContent = dark() ? "Light colours" : "Dark colours"; };
+  theme.hidden = false;
+  named();
+  theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remember(root.dataset.theme); named(); });
+
+  // Any column sorts; a second click turns the order. What has no figure stays last.
+  const figure = (cell) => {
+    const text = cell.dataset.value ?? (one(".num", cell) || cell).textContent.trim();
+    const number = parseFloat(text.replace(/[,$]/g, "").replace("−", "-").replace(/^(-?)\./, "$10."));
+    return Number.isNaN(number) ? text.toLowerCase() : number;
+  };
+  for (const table of all("table.sortable, table.board")) {
+    const body = table.tBodies[0];
+    all("thead th", table).forEach((head, at) => {
+      if (!head.textContent.trim() || one(".hear", head)) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") !== "descending";
+        for (const other of all("th[aria-sort]", table)) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const rows = all(":scope > tr", body), cut = rows.findIndex((row) => row.classList.contains("section"));
+        const sorted = (part) => part.map((row) => [figure(row.cells[at]), row]).sort(([a], [b]) => {
+          if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+          return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
+        }).map(([, row]) => row);
+        // Baselines stand apart, in whatever order.
+        body.append(...(cut < 0 ? sorted(rows) : [...sorted(rows.slice(0, cut)), rows[cut], ...sorted(rows.slice(cut + 1))]));
+      });
+    });
+  }
+
+  // An exported list is narrowed here, by the same words that the service takes.
+  const filters = one("#filters");
+  if (filters && document.body.dataset.stamp === undefined) {
+    const wanted = new URLSearchParams(location.search);
+    const narrow = () => {
+      const words = (wanted.get("text") || "").toLowerCase().split(/\s+/).filter(Boolean);
+      const names = all("select[name=system] option", filters).map((option) => option.value || option.textContent);
+      const at = names.indexOf(wanted.get("system") || "all") - 1, state = wanted.get("state"), fact = wanted.get("fact");
+      let shown = 0;
+      for (const row of all(".matrix tbody tr")) {
+        const cells = all(".tally", row).filter((cell) => at < 0 || Number(cell.dataset.system) === at);
+        const holds = words.every((word) => row.dataset.text.includes(word)) && (!fact || row.dataset.facts.includes(`|${fact}|`));
+        row.hidden = !(holds && (!state || cells.some((cell) => one(`[title$="${CSS.escape(state)}"]`, cell))));
+        shown += !row.hidden;
+      }
+      one("#shown").textContent = shown === 1 ? "1 change" : `${shown} changes`;
+    };
+    for (const [name, value] of wanted) if (filters.elements[name]) filters.elements[name].value = value;
+    filters.addEventListener("submit", (event) => {
+      event.preventDefault();
+      for (const [name, value] of new FormData(filters)) wanted.set(name, value);
+      narrow();
+    });
+    narrow();
+  }
+  for (const select of all("#filters select")) select.addEventListener("change", () => filters.requestSubmit());
+
+  const pair = one("#pair");
+  if (pair) pair.addEventListener("change", () => { location.href = `against-${one("#first").value}-${one("#second").value}.html`; });
+
+  // Systems are shown and hidden on the lines of a change.
+  for (const box of all("[data-show]")) {
+    box.addEventListener("change", () => {
+      for (const part of all(`main [data-system="${box.dataset.show}"]`)) part.hidden = !box.checked;
+      for (const row of all("tr.notes")) row.hidden = all(".note", row).every((note) => all("[data-system]", note).length && all(".said", note).every((said) => said.hidden));
+    });
+  }
+
+  // What a reader says of a result is kept in the run.
+  for (const form of all("form.judge")) {
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const fields = new URLSearchParams(new FormData(form, event.submitter));
+      const answer = await fetch(form.action, { method: "POST", body: fields });
+      const said = document.createElement("p");
+      said.className = "reason";
+      said.setAttribute("role", "status");
+      said.textContent = await answer.text();
+      form.replaceWith(said);
+    });
+  }
+
+  // Live: the page comes anew when a file of the run changed, and keeps its place.
+  const stamp = document.body.dataset.stamp;
+  if (stamp !== undefined) {
+    let known = null;
+    const look = async () => {
+      try {
+        const answer = await (await fetch(new URL(stamp, location.href))).json();
+        one("#live").textContent = answer.running ? "running" : "";
+        if (known !== null && known !== answer.stamp && !one("dialog[open]") && !document.querySelector("form.judge :focus")) {
+          location.reload();
+        }
+        known = answer.stamp;
+      } catch { one("#live").textContent = "the viewer has ended"; }
+      setTimeout(look, 2000);
+    };
+    look();
+  }
+
+  const keys = one("#keys");
+  one("#show-keys").addEventListener("click", () => keys.showModal());
+  let place = -1;
+  const step = (by) => {
+    const items = here === "change" ? all(".note").filter((item) => item.offsetParent) : all(".list tbody tr, .board tbody tr:not(.section), .differs").filter((row) => !row.hidden);
+    if (!items.length) return;
+    if (items[place]) items[place].classList.remove("at");
+    place = Math.min(Math.max(place + by, 0), items.length - 1);
+    items[place].classList.add("at");
+    items[place].scrollIntoView({ block: "nearest" });
+    (one("a", items[place]) || items[place]).focus({ preventScroll: true });
+  };
+  const follow = (selector) => { const link = one(selector); if (link) link.click(); };
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    const does = {
+      j: () => step(1), k: () => step(-1), n: () => follow('a[rel="next"]'), p: () => follow('a[rel="prev"]'),
+      v: () => follow(".segments a:not([aria-current])"), r: () => follow(".strip .brand"), b: () => follow('.strip nav a[href="index.html"]'),
+      c: () => follow('.strip nav a[href="changes.html"]'), "?": () => keys.showModal(),
+      "/": () => { const box = one("#f-text"); if (box) box.focus(); else follow('.strip nav a[href="changes.html"]'); },
+    }[event.key];
+    if (does) { event.preventDefault(); does(); }
+  });
+})();
