@@ -64,20 +64,34 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb's command, imported now."""
+        """The verb's command, imported now; for a shell that completes a word, one that stands for it."""
+        if ctx.resilient_parsing:
+            return _to_complete(cmd_name)
         if cmd_name not in VERBS:
             near = difflib.get_close_matches(cmd_name, VERBS, n=1)
             hint = f"did you mean {near[0]}?" if near else "reviewgauge --help"
             raise UserError(f"there is no verb {cmd_name!r}", remedy=hint)
-        command = import_module(f"reviewgauge.cli.{cmd_name.replace('-', '_')}").command
-        assert isinstance(command, click.Command)
-        return command
+        return _imported(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of verbs, written without importing any of them."""
         for journey, verbs in JOURNEYS.items():
             with formatter.section(journey):
                 formatter.write_dl(list(verbs.items()))
+
+
+def _imported(verb: str) -> click.Command:
+    command = import_module(f"reviewgauge.cli.{verb}").command
+    assert isinstance(command, click.Command)
+    return command
+
+
+def _to_complete(word: str) -> click.Command | None:
+    from reviewgauge.cli.completion import GROUPS, VerbToComplete
+
+    if word in GROUPS and word in os.environ.get("COMP_WORDS", "").split():
+        return _imported(word)
+    return VerbToComplete(word, help=VERBS[word]) if word in VERBS else None
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
