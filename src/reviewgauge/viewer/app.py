@@ -5,9 +5,9 @@ from __future__ import annotations
 import getpass
 import re
 import secrets
-import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.journal import writer_of
 from reviewgauge.viewer.notes import label_of
 from reviewgauge.viewer.pages import Pages, Query, runs_page
-from reviewgauge.viewer.runs import Found, RunCard, card_of, find_runs, stamp_of
+from reviewgauge.viewer.runs import Found, RunCard, card_of, find_runs, glance, stamp_of
 from reviewgauge.viewer.selection import Selection, Shelf, headline_of
 from reviewgauge.viewer.templating import assets, icon, render
 from reviewgauge.views.changes.code import texts_of
@@ -34,34 +34,47 @@ from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
 COOKIE = "reviewgauge_view"
 LARGEST_FORM = 100_000  # bytes
 MOST_COMPARED = 20
+PATIENCE = 0.7  # seconds that a reader waits before a page says that something is being read
 _NUMBERED = re.compile(r"(change|beside|against)-(\d{1,9})(?:-(\d{1,9}))?(-split)?\.html")
+
+
+class StillReading(Exception):
+    """What is asked for takes longer than a reader waits; it is read on."""
 
 
 @dataclass
 class Viewer:
-    """The runs below some folders, and what was read of them."""
+    """The runs below some folders, and what was read of them, which one thread does."""
 
     given: Sequence[str | Path]
     shelf: Shelf
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     _cards: dict[str, tuple[object, RunCard]] = field(default_factory=dict)
-    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _asked: dict[str, object] = field(default_factory=dict)
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
     def runs(self) -> dict[str, Found]:
         """Every run that is there now."""
         return find_runs([path for path in self.given if Path(path).is_dir()])
 
     def cards(self) -> list[RunCard]:
-        """One card a run, made anew where a file of it changed."""
+        """One card a run; what must be read of its reviews comes later, and again when a file of it changed."""
         found = []
-        with self._turn:
-            for slug, run in self.runs().items():
-                stamp = stamp_of(run.path)
-                known = self._cards.get(slug)
-                if known is None or known[0] != stamp or known[1].state == "running":
-                    known = self._cards[slug] = stamp, headline_of(card_of(run))
-                found.append(known[1])
+        for slug, run in self.runs().items():
+            stamp = stamp_of(run.path)
+            if self._asked.get(slug) != stamp:
+                self._asked[slug] = stamp
+                self._pool.submit(self._read_card, run, stamp)
+            known = self._cards.get(slug)
+            found.append(known[1] if known is not None and known[0] == stamp else glance(run))
         return found
+
+    def _read_card(self, run: Found, stamp: object) -> None:
+        self._cards[run.slug] = stamp, headline_of(card_of(run))
+
+    def stamp(self, runs: Sequence[Found]) -> str:
+        """What changes when a file of these runs does, or when more was read of them."""
+        return str([(run.slug, stamp_of(run.path), self._cards.get(run.slug, ("",))[0]) for run in runs])
 
     def chosen(self, key: str) -> list[Found]:
         """The runs that an address names. Raises UserError for one that is not there."""
@@ -71,8 +84,14 @@ class Viewer:
         return [runs[slug] for slug in wanted[:MOST_COMPARED]]
 
     def selection(self, key: str) -> Selection:
-        """What is shown of them. Raises UserError."""
-        return self.shelf.get(self.chosen(key))
+        """What is shown of them. Raises UserError, and StillReading."""
+        runs = self.chosen(key)
+        if (known := self.shelf.fresh(runs)) is not None:
+            return known
+        try:
+            return self._pool.submit(self.shelf.get, runs).result(PATIENCE)
+        except TimeoutError:
+            raise StillReading from None
 
 
 Handler = Callable[[Viewer, Request, dict[str, str]], Response]
@@ -97,6 +116,7 @@ def make_app(viewer: Viewer) -> Starlette:
             Route("/compare", _page(viewer, _compare)),
             Route("/r/{key}/stamp", _page(viewer, _stamp)),
             Route("/r/{key}/label", _page(viewer, _label), methods=["POST"]),
+            Route("/r/{key}/misses", _page(viewer, _misses)),
             Route("/r/{key}/lines-{number:int}", _page(viewer, _lines)),
             Route("/r/{key}/{name}", _page(viewer, _of_selection)),
         ]
@@ -127,6 +147,8 @@ def _page(viewer: Viewer, handler: Handler) -> Callable[[Request], Awaitable[Res
 def _answer(handler: Handler, viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     try:
         return handler(viewer, request, form)
+    except StillReading:
+        return HTMLResponse(render("reading.html.j2", base="../../", here="", chosen=None))
     except (UserError, OSError, ValueError, IndexError) as error:  # a run that breaks or vanishes while it is read
         said = str(error) if isinstance(error, UserError) else "It changed while it was read, or is gone: reload."
         if request.method == "POST":
@@ -163,17 +185,16 @@ def _compare(viewer: Viewer, request: Request, form: dict[str, str]) -> Response
     return RedirectResponse(f"/r/{'+'.join(wanted)}/index.html", 303)
 
 
-def _stamps(runs: Sequence[Found]) -> Response:
-    running = any(writer_of(run.path / LOCK) for run in runs)
-    return JSONResponse({"stamp": str(hash(tuple((run.slug, stamp_of(run.path)) for run in runs))), "running": running})
+def _stamps(viewer: Viewer, runs: Sequence[Found]) -> Response:
+    return JSONResponse({"stamp": viewer.stamp(runs), "running": any(writer_of(run.path / LOCK) for run in runs)})
 
 
 def _all_stamps(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    return _stamps(list(viewer.runs().values()))
+    return _stamps(viewer, list(viewer.runs().values()))
 
 
 def _stamp(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    return _stamps(viewer.chosen(str(request.path_params["key"])))
+    return _stamps(viewer, viewer.chosen(str(request.path_params["key"])))
 
 
 def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
@@ -181,6 +202,8 @@ def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Res
     pages = Pages(viewer.selection(str(request.path_params["key"])))
     if name == "index.html":
         return HTMLResponse(pages.board())
+    if name == "slices.html":
+        return HTMLResponse(pages.slices())
     if name == "changes.html":
         words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text")}
         return HTMLResponse(pages.changes(Query(**words, page=_whole(asked.get("page", "1")))))
@@ -191,6 +214,10 @@ def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Res
     if found[1] == "change" and not two:
         return HTMLResponse(pages.change(one, split=bool(found[4]), part=_whole(asked.get("part", "1"))))
     return HTMLResponse(pages.beside(one, two) if found[1] == "beside" else pages.against(one, two))
+
+
+def _misses(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    return PlainTextResponse(viewer.selection(str(request.path_params["key"])).misses)
 
 
 def _lines(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:

@@ -39,6 +39,7 @@ def export(runs: Sequence[Found], out: Path, shelf: Shelf, progress: Progress | 
 def _pages(made: Pages) -> Iterator[tuple[str, str]]:
     """Every page of a run with its name."""
     yield "index.html", made.board()
+    yield "slices.html", made.slices()
     yield "changes.html", made.changes(Query())
     for row in made.chosen.rows:
         for split in (False, True):

@@ -67,6 +67,13 @@ class Pages:
         views = [board_view(data, board, f"b{at}", doors[at - 1]) for at, board in enumerate(boards, 1)]
         return self._render("board.html.j2", here="board", boards=views, data=data, verdict=chosen.verdict)
 
+    def slices(self) -> str:
+        """The boards on parts of the benchmark."""
+        chosen = self.chosen
+        data = ReportData(chosen.name, "", chosen.sliced, cases=chosen.cases)
+        views = [board_view(data, board, f"b{at}") for at, board in enumerate(chosen.sliced, 1)]
+        return self._render("slices.html.j2", here="slices", boards=views, data=data)
+
     def _doors(self, board: Leaderboard) -> Doors:
         """Each name leads to the system's changes, each figure to those that speak against it."""
         table = leaderboard_table(board)
@@ -90,7 +97,7 @@ class Pages:
 
     def change(self, number: int, *, split: bool = False, part: int = 1) -> str:
         """One change: its diff with findings and comments on their lines."""
-        notes, shown = self._shown(number, split, part)
+        notes, shown = self._shown(number, split=split, part=part, more=self.live)
         case = notes.view.case
         return self._render(
             "change.html.j2",
@@ -106,7 +113,7 @@ class Pages:
 
     def beside(self, number: int, other: int) -> str:
         """Two changes side by side: a defect and its twin."""
-        both = [(at, *self._shown(at, False, 1)) for at in (number, other)]
+        both = [(at, *self._shown(at, more=False)) for at in (number, other)]
         return self._render("beside.html.j2", here="change", both=both)
 
     def against(self, first: int, second: int) -> str:
@@ -117,12 +124,12 @@ class Pages:
         found = differences(chosen, chosen.systems[first], chosen.systems[second])
         return self._render("against.html.j2", here="against", first=first, second=second, found=found)
 
-    def _shown(self, number: int, split: bool, part: int) -> tuple[ChangeNotes, Shown]:
+    def _shown(self, number: int, *, more: bool, split: bool = False, part: int = 1) -> tuple[ChangeNotes, Shown]:
         if not 1 <= number <= len(self.chosen.cases):
             raise UserError("there is no such change")
         case = self.chosen.cases[number - 1]
         notes = notes_of(self.chosen, case, number if self.live else 0)
-        texts = texts_of({case.id: case.change}).get(case.id) if self.live else None
+        texts = texts_of({case.id: case.change}).get(case.id) if more else None
         return notes, show_change(case.change.files, notes.on_lines, split=split, texts=texts, part=part)
 
     def siblings(self, case: Case) -> Iterator[tuple[ChangeRow, str]]:

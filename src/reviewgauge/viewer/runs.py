@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -90,27 +90,30 @@ def stamp_of(path: Path) -> tuple[tuple[int, int], ...]:
     return tuple(stamp)
 
 
-def card_of(run: Found) -> RunCard:
-    """What a run holds; a broken one says why."""
+def glance(run: Found) -> RunCard:
+    """What the manifest alone says of a run."""
     changed = datetime.fromtimestamp(max(at for _, at in stamp_of(run.path)) / 1e9, UTC)
     try:
         manifest = read_manifest(run.path)
+    except UserError as error:
+        return RunCard(run, "broken", changed, problem=str(error))
+    state: State = "running" if writer_of(run.path / LOCK) else "done" if (run.path / SCORES).exists() else "not scored"
+    dataset, cases, systems = manifest.dataset, manifest.cases, tuple(manifest.systems)
+    return RunCard(run, state, changed, dataset, manifest.benchmark, cases, systems)
+
+
+def card_of(run: Found) -> RunCard:
+    """What a run holds; a broken one says why."""
+    card = glance(run)
+    if card.state == "broken":
+        return card
+    try:
         with RunFolder.open(run.path) as folder:
             outcomes, metrics = folder.outcomes(), folder.scored_metrics()
             paid = [o.review.usage.dollars for o in outcomes if o.review is not None]
     except UserError as error:
-        return RunCard(run, "broken", changed, problem=str(error))
+        return replace(card, state="broken", problem=str(error))
     known = [one for one in paid if one is not None]
-    state: State = "running" if writer_of(run.path / LOCK) else "done" if metrics else "not scored"
-    return RunCard(
-        run,
-        state,
-        changed,
-        dataset=manifest.dataset,
-        benchmark=manifest.benchmark,
-        cases=manifest.cases,
-        systems=tuple(manifest.systems),
-        metrics=tuple(metrics),
-        reviews=len(outcomes),
-        dollars=sum(known) if known else None,
-    )
+    state: State = card.state if card.state == "running" else "done" if metrics else "not scored"
+    dollars = sum(known) if known else None
+    return replace(card, state=state, metrics=tuple(metrics), reviews=len(outcomes), dollars=dollars)

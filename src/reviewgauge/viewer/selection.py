@@ -58,6 +58,7 @@ class Selection:
     cases: Sequence[Case]
     outcomes: Sequence[Outcome]
     scores: Sequence[Score]
+    settings: tuple[int, int]  # resamples, seed
     boards: Sequence[MetricBoard] = ()
     metric: str = ""
     systems: Sequence[str] = ()
@@ -79,8 +80,22 @@ class Selection:
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """The first metric's answer in plain words."""
+        """The first metric's answer in plain words, but for what is missed."""
         return verdict(self.boards[0].run, self.boards[0].board, self.boards[0].table) if self.boards else None
+
+    @cached_property
+    def sliced(self) -> Sequence[Leaderboard]:
+        """The boards with all their slices, which take longest; the first has those that the verdict speaks of."""
+        resamples, seed = self.settings
+        return [
+            leaderboard(one.run, slices=telling_slices(one.run), least=FEWEST, resamples=resamples, seed=seed)
+            for one in self.boards
+        ]
+
+    @cached_property
+    def misses(self) -> str:
+        """What the leader misses most, in plain words."""
+        return verdict(self.boards[0].run, self.sliced[0], self.boards[0].table).misses if self.boards else ""
 
     @cached_property
     def facts(self) -> Mapping[str, list[str]]:
@@ -154,8 +169,7 @@ def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selectio
         return _unscored(runs, str(error))
     boards = []
     for one in scored:
-        cuts = telling_slices(one)
-        board = leaderboard(one, slices=cuts, least=FEWEST, resamples=resamples, seed=seed)
+        board = leaderboard(one, resamples=resamples, seed=seed)
         several = sum(row.scored > 0 for row in board.systems) > 1
         boards.append(MetricBoard(one, board, compare(one, resamples=resamples, seed=seed) if several else None))
     first = scored[0]
@@ -164,14 +178,15 @@ def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selectio
     having = [name for name, one in metrics.items() if any(score.matching is not None for score in one.scores)]
     metric = matched_metric(data, having)
     shown = metrics.get(metric, first)
-    return Selection(runs, first.cases, first.outcomes, shown.scores, boards, metric, systems_of(data))
+    settings = resamples, seed
+    return Selection(runs, first.cases, first.outcomes, shown.scores, settings, boards, metric, systems_of(data))
 
 
 def _unscored(runs: Sequence[Found], problem: str) -> Selection:
     folder = open_runs([runs[0].path])[0]
     outcomes = folder.outcomes()
     systems = list(dict.fromkeys([*folder.manifest.systems, *(o.system for o in outcomes)]))
-    return Selection(runs, folder.cases(), outcomes, (), systems=systems, problem=problem)
+    return Selection(runs, folder.cases(), outcomes, (), (0, 0), systems=systems, problem=problem)
 
 
 def headline_of(card: RunCard) -> RunCard:
@@ -199,6 +214,11 @@ class Shelf:
         self._settings = resamples, seed
         self._kept: OrderedDict[tuple[str, ...], tuple[object, Selection]] = OrderedDict()
         self._turn = threading.Lock()
+
+    def fresh(self, runs: Sequence[Found]) -> Selection | None:
+        """The selection, if it was read and no file changed since."""
+        known = self._kept.get(tuple(run.slug for run in runs))
+        return known[1] if known is not None and known[0] == [stamp_of(run.path) for run in runs] else None
 
     def get(self, runs: Sequence[Found]) -> Selection:
         """The selection, read anew where a file changed since. Raises UserError."""

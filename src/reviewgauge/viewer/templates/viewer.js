@@ -98,6 +98,11 @@
     });
   }
 
+  // What takes long comes later.
+  for (const place of all("[data-later]")) {
+    fetch(new URL(place.dataset.later, location.href)).then((answer) => answer.text()).then((text) => { place.textContent = text; }).catch(() => place.remove());
+  }
+
   // Live: the page comes anew when a file of the run changed, and keeps its place.
   const stamp = document.body.dataset.stamp;
   if (stamp !== undefined) {
