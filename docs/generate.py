@@ -94,6 +94,12 @@ is in your shell's file.
 | 3 | `gate` cannot tell |
 | 130 | interrupted; the same command continues |
 
+| option | its meaning wherever it stands |
+|---|---|
+| `-o` | where the result is written: a run, a folder or a file |
+| `--from` | where the data's files lie; of `check`, the run that holds the texts which a bundle leaves out |
+| `--on` | what it is done on instead: another version of the benchmark (`score`), a variant of the file (`study`) |
+
 | variable | what it sets |
 |---|---|
 | `REVIEWGAUGE_DATA` | the folder of data sets; default: `reviewgauge` in `$XDG_DATA_HOME` or `~/.local/share` |

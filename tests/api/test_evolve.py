@@ -43,7 +43,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
     """A search that is done, with its page."""
     top = tmp_path_factory.mktemp("searched")
     bench = write_planted(top / "planted.jsonl", dict.fromkeys(repositories(), ("print", "except")))
-    return Searched(bench, top / "run", _evolve(bench, top / "run", out=top / "page.html"))
+    return Searched(bench, top / "run", _evolve(bench, top / "run", page=top / "page.html"))
 
 
 def _evolve(bench: Path, run: Path, **settings: Any) -> EvolutionReport:

@@ -115,6 +115,7 @@ def test_a_stage_from_the_command_line_and_a_parameter(
     ("words", "problem"),
     [
         (["--recipe", "nothing"], "'nothing' is not a recipe (choose aacr_bench"),
+        (["--recipe", "locl"], "'locl' is not a recipe (did you mean local?)"),
         (["--recipe", "no.toml"], "cannot read the recipe no.toml"),
         (["--set", "horizon"], "--set horizon has no value"),
         (["--set", "horizont=3"], "the recipe local has no parameter 'horizont'"),

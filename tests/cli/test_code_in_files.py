@@ -188,7 +188,7 @@ def run_of_others(made: Path, tmp_path: Path) -> Path:
 VERBS: list[list[str]] = [
     ["report", "run", "-o", "out.html"],
     ["compare", "run"],
-    ["plan", "--from", "run", "--detect", ".1"],
+    ["plan", "run", "--detect", ".1"],
     ["gate", "run", "--baseline", "base", "--margin", ".1", "--system", "good", "--against", "good"],
     ["bundle", "run", "-o", "out.zip"],
 ]

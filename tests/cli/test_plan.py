@@ -65,7 +65,7 @@ def labels(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("hundred_columns")
 def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert main(["plan", "--from", str(run), "--detect", ".05"]) == 0
+    assert main(["plan", str(run), "--detect", ".05"]) == 0
     out = capsys.readouterr().out
     assert max(len(line) for line in out.splitlines()) <= 100
     for words in (
@@ -83,7 +83,7 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.slow
 def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert main(["plan", "--from", str(run), "--detect", "0.05", "--measure", "recall", "--json"]) == 0
+    assert main(["plan", str(run), "--detect", "0.05", "--measure", "recall", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     made = reviewgauge.plan(run, detect=0.05, measure="recall")
     assert printed == made.model_dump(mode="json")
@@ -151,16 +151,16 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--from RUN --detect .03, or --labels FILE"),
-        (["--from", "RUN"], "--detect .03"),
-        (["--from", "RUN", "--detect", "0"], "detect must be positive, got 0"),
-        (["--from", "RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
-        (["--from", "RUN", "--detect", ".1", "--metric", "hits(tolerance=2)"], "was not scored with hits(tolerance=2"),
-        (["--from", "RUN", "--detect", ".1", "--measure", "f2"], "there is no measure 'f2'"),
-        (["--from", "RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
-        (["--from", "RUN", "--detect", ".1", "--power", "1"], "power must be between 0.05 and 1, got 1"),
-        (["--from", "RUN", "--detect", ".1", "--attempt-cost", "-1"], "must be a valid price"),
-        (["--from", "RUN", "--detect", ".1", "--system", "shy"], "only shy was measured"),
+        ([], "plan RUN --detect .03, or --labels FILE"),
+        (["RUN"], "--detect .03"),
+        (["RUN", "--detect", "0"], "detect must be positive, got 0"),
+        (["RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
+        (["RUN", "--detect", ".1", "--metric", "hits(tolerance=2)"], "was not scored with hits(tolerance=2"),
+        (["RUN", "--detect", ".1", "--measure", "f2"], "there is no measure 'f2'"),
+        (["RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
+        (["RUN", "--detect", ".1", "--power", "1"], "power must be between 0.05 and 1, got 1"),
+        (["RUN", "--detect", ".1", "--attempt-cost", "-1"], "must be a valid price"),
+        (["RUN", "--detect", ".1", "--system", "shy"], "only shy was measured"),
         (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
     ],
 )

@@ -71,7 +71,7 @@ def evolve(
     resamples: int = 10_000,
     workers: Workers = None,
     models: ModelOptions | None = None,
-    out: str | Path | None = None,
+    page: str | Path | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> EvolutionReport:
@@ -79,9 +79,9 @@ def evolve(
 
     `metrics` are specs with weights (`assess*0.33`). `model` writes the proposals, by default that of the reviewer.
     Everything is kept in the folder `run`, and the same call goes on where it stopped; the held-out part is computed
-    once, when the search has ended. `evaluations` bounds the pairs of a candidate and a case. `out`: an HTML report.
+    once, when the search has ended. `evaluations` bounds the pairs of a candidate and a case. `page`: an HTML report.
     """
-    check_page(out)
+    check_page(page)
     models, stop = models or ModelOptions(), stop or Interruption()
     check_settings(resamples)
     check_workers(workers, connect=False)
@@ -118,11 +118,11 @@ def evolve(
         if done is None:
             setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
             done = _Work(setting, split, limits, asked, optimizer, seed, resamples).run(models, wanted, len(cases))
-    if out is not None:
+    if page is not None:
         from reviewgauge.views.evolution import evolution
         from reviewgauge.views.pages import document_page
 
-        write_whole(Path(out), document_page(evolution(done, page=True)).encode("utf-8", "replace"))
+        write_whole(Path(page), document_page(evolution(done, page=True)).encode("utf-8", "replace"))
     return done
 
 

@@ -24,7 +24,7 @@ def plan(
     measure: str | None = None,
     systems: Sequence[str] = (),
     labels: str | Path | None = None,
-    data: str | Path | None = None,
+    source: str | Path | None = None,
     power: float = 0.8,
     attempt_cost: float | None = None,
     resamples: int = 2_000,
@@ -33,18 +33,18 @@ def plan(
     """Plan a study from pilot runs, from human labels, or from both.
 
     `runs` are scored pilots of one benchmark: the plan says how many changes and attempts find a difference of
-    `detect`. `labels` (a file, a run folder, or a data set whose files are in `data`) say how many raters it takes;
+    `detect`. `labels` (a file, a run folder, or a data set whose files are in `source`) say how many raters it takes;
     where it is left out, the labels of the runs do. What an attempt costs is taken from the runs
     where they recorded it.
     """
     if not runs and labels is None:
-        raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
+        raise UserError("nothing to plan from", remedy="reviewgauge plan RUN --detect .03, or --labels FILE")
     if runs and detect is None:
         raise UserError("--detect is required: the smallest difference to find", remedy="--detect .03")
     if detect is not None and not runs:
-        raise UserError("--detect goes with --from", remedy="--labels alone plans raters")
-    if data is not None and labels is None:
-        raise UserError("--data goes with --labels", remedy="--from names a run")
+        raise UserError("--detect goes with a run", remedy="--labels alone plans raters")
+    if source is not None and labels is None:
+        raise UserError("--from goes with --labels", remedy="a run is named without it: reviewgauge plan RUN")
     if not 0 <= (attempt_cost or 0.0) < float("inf"):
         raise UserError(f"the attempt cost must be a valid price, got {attempt_cost:g}")
     changes = []
@@ -55,8 +55,8 @@ def plan(
         changes.append(plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)}))
     found: list[RaterPlan] = []
     notes: list[str] = []
-    for source, judged, found_notes in _judged(runs, labels, data):
-        found += rater_plans(judged, source=source, resamples=resamples, seed=seed)
+    for name, judged, found_notes in _judged(runs, labels, source):
+        found += rater_plans(judged, source=name, resamples=resamples, seed=seed)
         notes += found_notes
     return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 

@@ -55,7 +55,7 @@ OPTIONS: dict[str, Words] = {  # any other that is no flag takes a file or free 
 ARGUMENTS: dict[str, tuple[Words, ...]] = {  # the last one again for all that follow
     **dict.fromkeys(("review", "evolve"), (DATASETS, REVIEWERS)),
     **dict.fromkeys(("doctor", "validate"), (DATASETS, METRICS)),
-    **dict.fromkeys(("compare", "gate", "report", "bundle", "view"), (_runs,)),
+    **dict.fromkeys(("compare", "gate", "report", "bundle", "plan", "view"), (_runs,)),
     "score": (_runs, METRICS),
     "get": (DATASETS,),
     "agree": (_runs,),

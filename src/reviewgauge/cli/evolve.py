@@ -60,7 +60,7 @@ from reviewgauge.views.terminal.documents import document_view
     "--shares", default="0.4,0.3,0.3", show_default=True, help="Shares of cases to train on, to select by and held out."
 )
 @click.option("--reserve", default=0, type=click.IntRange(min=0), help="Hold out so many repositories, by the seed.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Also write the report as an HTML page.")
+@click.option("--page", type=click.Path(dir_okay=False), help="Also write the report as an HTML page.")
 @resamples_option
 @from_option
 @stage_option
@@ -81,5 +81,5 @@ def command(dataset: str, reviewers: Sequence[str], shares: str, as_json: bool, 
         raise UserError(f"--shares {shares} are no numbers", remedy="--shares 0.4,0.3,0.3") from None
     work = partial(evolve, dataset, *reviewers, shares=parts, **options)
     run_stoppable("evolving", work, as_json, lambda report: document_view(evolution(report)))
-    if options["out"] is not None:
-        note(f"{options['out']}: the report; open it in a browser")
+    if options["page"] is not None:
+        note(f"{options['page']}: the report; open it in a browser")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.errors import UserError, crash_message, in_own_code, one_line
 from reviewgauge.core.version import __version__
 
 if TYPE_CHECKING:
@@ -143,6 +143,11 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"error: {one_line(where + (error.strerror or str(error)))}", err=True)
+        return 2
+    except Exception as error:
+        if not in_own_code(error):  # a bug of ours, whose trace a report needs
+            raise
+        click.echo(f"error: {one_line(crash_message(error))}", err=True)
         return 2
     return result if isinstance(result, int) else 0
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 from reviewgauge.core.secrets import hide_secrets
 
+_LIBRARY = re.compile(r"[/\\](?:site-packages|python3[.\d]*)[/\\]")
 _PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -21,11 +23,20 @@ def one_line(text: str, limit: int = 300) -> str:
 def crash_message(error: BaseException) -> str:
     """What an exception says, and the line of the plug-in, else of the package, that it came from."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [one for one in frames if not re.search(r"[/\\](?:site-packages|python3[.\d]*)[/\\]", one.filename)]
-    outside = [one for one in ours if not one.filename.startswith(_PACKAGE)]
-    last = next(reversed(outside or ours or frames), None)
-    where = f" ({Path(last.filename).name}, line {last.lineno})" if last else ""
+    ours = [one for one in frames if not _LIBRARY.search(one.filename)]
+    last = next(reversed(_outside(frames) or ours or frames), None)
+    stated = isinstance(error, SyntaxError)  # says the place itself
+    where = f" ({Path(last.filename).name}, line {last.lineno})" if last and not stated else ""
     return f"{type(error).__name__}: {error}{where}"
+
+
+def in_own_code(error: BaseException) -> bool:
+    """Whether code of the user's own had a part in it, neither ours nor a library's."""
+    return bool(_outside(traceback.extract_tb(error.__traceback__)))
+
+
+def _outside(frames: Iterable[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
+    return [one for one in frames if not one.filename.startswith((_PACKAGE, "<")) and not _LIBRARY.search(one.filename)]
 
 
 class UserError(Exception):

@@ -25,7 +25,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
-from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.errors import UserError, crash_message, one_line
 
 
 class Use(Enum):
@@ -188,7 +188,7 @@ def import_dotted(name: str, what: str) -> object:
                 raise UserError(f"{module_name} needs {error.name}, which is not installed") from error
             continue
         except Exception as error:
-            raise UserError(f"importing {module_name} failed: {type(error).__name__}: {error}") from error
+            raise UserError(f"importing {module_name} failed: {crash_message(error)}") from error
         if not attribute:
             return module
         if hasattr(module, attribute):

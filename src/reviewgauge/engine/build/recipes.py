@@ -30,7 +30,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import first_problem, refuse_long_keys
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.specs import load, load_from, texts_of
+from reviewgauge.core.specs import load, load_from, near_names, texts_of
 from reviewgauge.core.trust import FromFile, texts_in
 
 LONGEST = 65_536  # bytes of a recipe
@@ -73,7 +73,9 @@ def read_recipe(word: str) -> Recipe:
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"cannot read the recipe {word}: {error}") from None
     else:
-        raise UserError(f"{word!r} is not a recipe", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
+        near = near_names(word, recipe_names())
+        hint = f"did you mean {near[0]}?" if near else f"choose {', '.join(recipe_names())}, or a .toml file"
+        raise UserError(f"{word!r} is not a recipe", remedy=hint)
     source = Path(word).name
     refuse_long_keys(text, source)
     try:
