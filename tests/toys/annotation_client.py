@@ -17,7 +17,7 @@ from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.store.accounts import Role, begin_session, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
-from reviewgauge.views.serving import server_of
+from reviewgauge.views.serving import OpenService, server_of
 
 PASSWORD = "a long password"
 
@@ -74,12 +74,19 @@ class Client:
 def served(database: Database, project: Project) -> Iterator[tuple[str, str]]:
     """(origin, the local owner's link) of a service in this process."""
     service = open_service(database, project)
+    with serving_pages(service):
+        yield service.link.partition("/enter/")[0], service.link
+
+
+@contextmanager
+def serving_pages(service: OpenService) -> Iterator[None]:
+    """A service that answers, in this process."""
     server = server_of(service.app)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.run, args=([service.listener],), daemon=True)
     thread.start()
     try:
-        yield service.link.partition("/enter/")[0], service.link
+        yield
     finally:
         server.should_exit = True
         thread.join(10)

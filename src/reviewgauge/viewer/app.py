@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import re
 import secrets
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,8 @@ COOKIE = "reviewgauge_view"
 LARGEST_FORM = 100_000  # bytes
 MOST_COMPARED = 20
 PATIENCE = 0.7  # seconds that a reader waits before a page says that something is being read
-_NUMBERED = re.compile(r"(change|beside|against)-(\d{1,9})(?:-(\d{1,9}))?(-split)?\.html")
+_CHANGE = re.compile(r"change-(\d{1,9})(-split)?\.html", re.ASCII)
+_TWO = re.compile(r"(beside|against)-(\d{1,9})-(\d{1,9})\.html", re.ASCII)
 
 
 class StillReading(Exception):
@@ -50,6 +52,7 @@ class Viewer:
     shelf: Shelf
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     _cards: dict[str, tuple[object, RunCard]] = field(default_factory=dict)
+    writing: threading.Lock = field(default_factory=threading.Lock)  # labels come one after the other
     _asked: dict[str, object] = field(default_factory=dict)
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
@@ -79,17 +82,17 @@ class Viewer:
     def chosen(self, key: str) -> list[Found]:
         """The runs that an address names. Raises UserError for one that is not there."""
         runs, wanted = self.runs(), key.split("+")
-        if missing := next((slug for slug in wanted if slug not in runs), None):
-            raise UserError(f"there is no run {missing} any more", remedy="go back to the list of runs")
+        if missing := [slug for slug in wanted if slug not in runs]:
+            raise UserError(f"there is no run {missing[0]} any more", remedy="go back to the list of runs")
         return [runs[slug] for slug in wanted[:MOST_COMPARED]]
 
-    def selection(self, key: str) -> Selection:
-        """What is shown of them. Raises UserError, and StillReading."""
+    def selection(self, key: str, *, patience: bool = False) -> Selection:
+        """What is shown of them. Raises UserError, and StillReading without `patience`."""
         runs = self.chosen(key)
         if (known := self.shelf.fresh(runs)) is not None:
             return known
         try:
-            return self._pool.submit(self.shelf.get, runs).result(PATIENCE)
+            return self._pool.submit(self.shelf.get, runs).result(None if patience else PATIENCE)
         except TimeoutError:
             raise StillReading from None
 
@@ -148,8 +151,8 @@ def _answer(handler: Handler, viewer: Viewer, request: Request, form: dict[str, 
     try:
         return handler(viewer, request, form)
     except StillReading:
-        return HTMLResponse(render("reading.html.j2", base="../../", here="", chosen=None))
-    except (UserError, OSError, ValueError, IndexError) as error:  # a run that breaks or vanishes while it is read
+        return HTMLResponse(render("reading.html.j2", base="../../", here="", chosen=None), 202)
+    except (UserError, OSError, ValueError, LookupError) as error:  # a run that breaks or vanishes while it is read
         said = str(error) if isinstance(error, UserError) else "It changed while it was read, or is gone: reload."
         if request.method == "POST":
             return PlainTextResponse(said, 400)
@@ -181,6 +184,8 @@ def _runs(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
 
 def _compare(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     wanted = list(dict.fromkeys(request.query_params.getlist("run")))
+    if not wanted:
+        raise UserError("no run was chosen", remedy="go back to the list of runs, and mark some")
     viewer.chosen("+".join(wanted))
     return RedirectResponse(f"/r/{'+'.join(wanted)}/index.html", 303)
 
@@ -207,25 +212,24 @@ def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Res
     if name == "changes.html":
         words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text")}
         return HTMLResponse(pages.changes(Query(**words, page=_whole(asked.get("page", "1")))))
-    found = _NUMBERED.fullmatch(name)
-    if found is None:
-        raise UserError("there is no such page")
-    one, two = int(found[2]), int(found[3] or 0)
-    if found[1] == "change" and not two:
-        return HTMLResponse(pages.change(one, split=bool(found[4]), part=_whole(asked.get("part", "1"))))
-    return HTMLResponse(pages.beside(one, two) if found[1] == "beside" else pages.against(one, two))
+    if found := _CHANGE.fullmatch(name):
+        return HTMLResponse(pages.change(int(found[1]), split=bool(found[2]), part=_whole(asked.get("part", "1"))))
+    if found := _TWO.fullmatch(name):
+        of_two = pages.beside if found[1] == "beside" else pages.against
+        return HTMLResponse(of_two(int(found[2]), int(found[3])))
+    raise UserError("there is no such page")
 
 
 def _misses(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    return PlainTextResponse(viewer.selection(str(request.path_params["key"])).misses)
+    return PlainTextResponse(viewer.selection(str(request.path_params["key"]), patience=True).misses)
 
 
 def _lines(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     """Lines around the hunks of one file, as rows of its table."""
     asked = request.query_params
     at, old, new, count = (_whole(asked.get(name, "")) for name in ("file", "old", "new", "count"))
-    case = viewer.selection(str(request.path_params["key"])).cases[max(0, request.path_params["number"] - 1)]
-    path = case.change.files[at - 1].path
+    case = viewer.selection(str(request.path_params["key"])).case(request.path_params["number"])
+    path = dict(enumerate((file.path for file in case.change.files), 1)).get(at, "")
     text = texts_of({case.id: case.change}).get(case.id, {}).get(path)
     if text is None or not (old and new and count):
         raise UserError("there are no such lines")
@@ -235,17 +239,18 @@ def _lines(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
 
 def _label(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     """What the reader says of a comment becomes a label of the run that holds the review."""
-    chosen = viewer.selection(str(request.path_params["key"]))
-    case = chosen.cases[_whole(form.get("change", "")) - 1]
+    chosen = viewer.selection(str(request.path_params["key"]), patience=True)
+    case = chosen.case(_whole(form.get("change", "")))
     run, system = chosen.home_of(form.get("system", ""))
     says = {"yes": True, "no": False}.get(form.get("says", ""))
-    comment, finding = form.get("comment", ""), form.get("finding", "")
-    known = {c.id for o in chosen.of_case(case.id)[0] if o.review is not None for c in o.review.comments}
-    if says is None or comment.partition("#")[0] not in known or finding not in {"", *(r.id for r in case.references)}:
+    comment, finding, attempt = form.get("comment", ""), form.get("finding", ""), _whole(form.get("attempt", ""))
+    key = case.id, form.get("system", ""), attempt
+    known = {c.id for o in chosen.of_case(case.id)[0] if o.key == key and o.review for c in o.review.comments}
+    if says is None or comment not in known or finding not in {"", *(r.id for r in case.references)}:
         raise UserError("the form is not whole: reload the page")
-    about = {"case": case.id, "system": system, "attempt": _whole(form.get("attempt", "1")), "comment": comment}
+    about = {"case": case.id, "system": system, "attempt": attempt, "comment": comment}
     label = label_of(about, finding, says=says).model_copy(update={"rater": _reader(), "at": time.time()})
-    with RunFolder.open(run.path, write=True) as folder:
+    with viewer.writing, RunFolder.open(run.path, write=True) as folder:
         folder.add_labels([label])
     return PlainTextResponse(f"{label.rater}: {'yes' if says else 'no'}. It is kept in {run.name}.")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, Span
 from reviewgauge.repo.diff.positions import find_file
 from reviewgauge.viewer.selection import Selection
@@ -15,7 +15,7 @@ from reviewgauge.viewer.templating import part_of
 from reviewgauge.views.changes.code import ShownText
 from reviewgauge.views.changes.rows import Note
 from reviewgauge.views.report.answers import SaidView
-from reviewgauge.views.report.change_views import ChangeView, view_changes
+from reviewgauge.views.report.change_views import ChangeView, ColumnView, view_changes
 from reviewgauge.views.report.diff_views import Remark
 
 SAME, FALSE = "same_issue", "false_positive"  # the dimensions of what a reader says; judges and `agree` read them
@@ -47,7 +47,7 @@ def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
             continue
         if isinstance(remark, SaidView):
             asked = JUDGED.get(remark.state, "") if asking and remark.comment is not None else ""
-            people = list(people_on(case, remark, columns[remark.anchor].system))
+            people = list(people_on(chosen.people.get(case.id, ()), remark, columns[remark.anchor]))
             markup = part_of("notes.html.j2", "said_note", remark, columns[remark.anchor], people, asked, asking)
         else:
             markup = part_of("notes.html.j2", "finding_note", remark)
@@ -64,12 +64,12 @@ def _span(change: Change, remark: Remark) -> Span | None:
     return None
 
 
-def people_on(case: Case, said: SaidView, system: str) -> Iterator[tuple[str, str]]:
-    """(who, what they say) of a system's comment."""
-    for label in case.labels:
+def people_on(labels: Sequence[Label], said: SaidView, review: ColumnView) -> Iterator[tuple[str, str]]:
+    """(who, what they say) of a comment of one review; data sets may name no system where there is one."""
+    for label in labels:
         of = label.subject
-        ours = said.comment is not None and of.comment == said.comment.id and of.system == system
-        if not ours or label.rater_kind is not RaterKind.HUMAN:
+        ours = said.comment is not None and of.comment == said.comment.id
+        if not ours or of.system not in (None, review.system) or of.attempt != review.attempt:
             continue
         if label.dimension == SAME:
             yield label.rater, f"{'raises' if label.value is True else 'does not raise'} {of.reference}"

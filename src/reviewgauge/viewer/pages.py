@@ -125,9 +125,7 @@ class Pages:
         return self._render("against.html.j2", here="against", first=first, second=second, found=found)
 
     def _shown(self, number: int, *, more: bool, split: bool = False, part: int = 1) -> tuple[ChangeNotes, Shown]:
-        if not 1 <= number <= len(self.chosen.cases):
-            raise UserError("there is no such change")
-        case = self.chosen.cases[number - 1]
+        case = self.chosen.case(number)
         notes = notes_of(self.chosen, case, number if self.live else 0)
         texts = texts_of({case.id: case.change}).get(case.id) if more else None
         return notes, show_change(case.change.files, notes.on_lines, split=split, texts=texts, part=part)
@@ -145,8 +143,10 @@ class Pages:
 
 
 def narrowed(chosen: Selection, query: Query) -> Iterator[ChangeRow]:
-    """The changes that a query leaves, in the order of the benchmark."""
-    at = chosen.systems.index(query.system) if query.system in chosen.systems else None
+    """The changes that a query leaves, in the order of the benchmark. Raises UserError for an unknown system."""
+    if query.system and query.system not in chosen.systems:
+        raise UserError(f"there is no system {query.system}")
+    at = chosen.systems.index(query.system) if query.system else None
     fact, _, value = query.fact.partition("=")
     words = query.text.lower().split()
     for row in chosen.rows:

@@ -7,12 +7,14 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.compare.slices import FEWEST, telling_slices
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, findings
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.core.results import CommentOutcome, Outcome, Score
@@ -71,12 +73,31 @@ class Selection:
 
     def home_of(self, system: str) -> tuple[Found, str]:
         """The run that holds a system's reviews, and the system's name there. Raises UserError."""
-        named = self.boards[0].run.systems_in if self.boards else [{name: name for name in self.systems}]
-        for run, own in zip(self.runs, named, strict=True):
-            for name, shown in own.items():
-                if shown == system:
-                    return run, name
+        named = [one.run.systems_in for one in self.boards] or [[{name: name for name in self.systems}]]
+        for of_metric in named:
+            for run, own in zip(self.runs, of_metric, strict=True):
+                for name, shown in own.items():
+                    if shown == system:
+                        return run, name
         raise UserError(f"there is no system {system!r}")
+
+    def case(self, number: int) -> Case:
+        """One change; they count from 1. Raises UserError."""
+        if not 1 <= number <= len(self.cases):
+            raise UserError("there is no such change")
+        return self.cases[number - 1]
+
+    @cached_property
+    def people(self) -> Mapping[str, Sequence[Label]]:
+        """What people said of comments, by case: with the systems' names here, and of two by one person the later."""
+        own = (label for case in self.cases for label in case.labels) if len(self.runs) == 1 else ()
+        added = self.boards[0].run.labels if self.boards else ()
+        found: dict[str, dict[tuple[object, ...], Label]] = {}
+        for label in chain(own, added):
+            if label.rater_kind is RaterKind.HUMAN and label.subject.comment is not None:
+                key = *label.subject.model_dump().values(), label.rater, label.dimension
+                found.setdefault(label.subject.case, {})[key] = label
+        return {case: list(labels.values()) for case, labels in found.items()}
 
     @cached_property
     def verdict(self) -> Verdict | None:

@@ -94,13 +94,15 @@
       said.className = "reason";
       said.setAttribute("role", "status");
       said.textContent = await answer.text();
-      form.replaceWith(said);
+      if (answer.ok) form.replaceWith(said);
+      else if (form.nextElementSibling && form.nextElementSibling.matches("[role=status]")) form.nextElementSibling.replaceWith(said);
+      else form.after(said);  // to be sent again
     });
   }
 
   // What takes long comes later.
   for (const place of all("[data-later]")) {
-    fetch(new URL(place.dataset.later, location.href)).then((answer) => answer.text()).then((text) => { place.textContent = text; }).catch(() => place.remove());
+    fetch(new URL(place.dataset.later, location.href)).then((answer) => (answer.ok ? answer.text() : "")).then((text) => { place.textContent = text; }).catch(() => place.remove());
   }
 
   // Live: the page comes anew when a file of the run changed, and keeps its place.
@@ -109,7 +111,8 @@
     let known = null;
     const look = async () => {
       try {
-        const answer = await (await fetch(new URL(stamp, location.href))).json();
+        const reply = await fetch(new URL(stamp, location.href));
+        const answer = reply.ok ? await reply.json() : { stamp: "gone", running: false };
         one("#live").textContent = answer.running ? "running" : "";
         if (known !== null && known !== answer.stamp && !one("dialog[open]") && !document.querySelector("form.judge :focus")) {
           location.reload();
