@@ -1,0 +1,63 @@
+"""One system against another: what one alone found, and what it cost in false comments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from reviewgauge.core.records import Case, Comment
+from reviewgauge.viewer.differences import differences
+from viewed_runs import NOISE, comment, finds, misses, nothing, selected, write_run
+
+
+def noisy(case: Case) -> Sequence[Comment]:
+    """Every finding, and two false comments on each change."""
+    return [*finds(case), comment(5, NOISE, "n"), comment(4, "Rename this variable, please.", "n")]
+
+
+Says = Callable[[Case], Sequence[Comment]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        # (number of the change, by the first alone, by the second alone, false comments): noise beside a finding's
+        # line is unsure, which is not false
+        (finds, finds, []),
+        (finds, misses, [(1, 1, 0, (0, 1)), (2, 1, 0, (0, 0)), (3, 0, 0, (0, 1))]),
+        (misses, finds, [(1, 0, 1, (1, 0)), (2, 0, 1, (0, 0)), (3, 0, 0, (1, 0))]),
+        (nothing, finds, [(1, 0, 2, (0, 0)), (2, 0, 1, (0, 0))]),
+        (finds, noisy, [(3, 0, 0, (0, 2)), (1, 0, 0, (0, 1))]),
+    ],
+)
+def test_what_one_alone_found(
+    tmp_path: Path, first: Says, second: Says, found: list[tuple[int, int, int, tuple[int, int]]]
+) -> None:
+    chosen = selected(write_run(tmp_path / "run", {"a": first, "b": second}))
+    made = differences(chosen, "a", "b")
+    got = [
+        (one.number, sum(each.by_first for each in one.found), sum(not each.by_first for each in one.found), one.false)
+        for one in made
+    ]
+    assert got == found
+    assert [abs(one.lead) for one in made] == sorted((abs(one.lead) for one in made), reverse=True)
+
+
+def test_both_words_stand_beside_each_other(tmp_path: Path) -> None:
+    chosen = selected(write_run(tmp_path / "run", {"a": finds, "b": misses}))
+    (only,) = differences(chosen, "a", "b")[0].found
+    assert only.by_first and only.finding.id == "r1"
+    assert only.comment is not None and only.comment.body == only.finding.body
+    assert only.reason
+
+
+def test_a_change_that_one_of_them_did_not_answer_is_left_out(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", {"a": finds, "b": nothing}, broken=[("shop-1", "b")])
+    assert [one.number for one in differences(selected(run), "a", "b")] == [2]
+
+
+def test_unscored_systems_and_strangers_differ_in_nothing(tmp_path: Path) -> None:
+    chosen = selected(write_run(tmp_path / "run", {"a": finds}, metrics=()))
+    assert differences(chosen, "a", "a") == differences(chosen, "a", "nobody") == []

@@ -1,0 +1,138 @@
+"""The pages: what each holds, where its figures lead, and what the list is narrowed to."""
+
+from __future__ import annotations
+
+from html import unescape
+from pathlib import Path
+from unittest.mock import patch
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from html_pages import Page
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Change
+from reviewgauge.viewer.pages import Pages, Query, narrowed
+from reviewgauge.viewer.selection import Selection
+from viewed_runs import finds, misses, nothing, selected, twin_run, write_run
+
+
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> Selection:
+    folder: Path = tmp_path_factory.mktemp("pages")
+    systems = {"finder": finds, "half": misses, "silent": nothing, "odd+ &\"'<b>:/ x": finds}
+    return selected(write_run(folder / "run", systems, broken=[("shop-2", "half")]))
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        (Query(), [1, 2, 3, 4]),
+        (Query(state="missed"), [1, 2]),
+        (Query(state="missed", system="half"), [1]),
+        (Query(state="missed", system="finder"), []),
+        (Query(state="false"), [1, 3]),
+        (Query(state="failed"), [2]),
+        (Query(state="failed", system="half"), [2]),
+        (Query(state="failed", system="finder"), []),
+        (Query(state="nonsense"), []),
+        (Query(system="finder"), [1, 2, 3, 4]),
+        (Query(fact="language=Go"), [2, 3]),
+        (Query(fact="language=Go", state="missed"), [2]),
+        (Query(fact="size=4"), [1, 2, 3]),
+        (Query(fact="nothing=x"), []),
+        (Query(text="LOAD orders"), [1, 2, 3]),
+        (Query(text="tools"), [4]),
+        (Query(text="orders bare"), []),
+    ],
+    ids=str,
+)
+def test_what_the_list_is_narrowed_to(chosen: Selection, query: Query, numbers: list[int]) -> None:
+    assert [row.number for row in narrowed(chosen, query)] == numbers
+    page = Pages(chosen).changes(query)
+    assert f"{len(numbers)} change" in page and ("No change fits." in page) is not bool(numbers)
+
+
+def test_a_system_that_is_not_there_narrows_nothing(chosen: Selection) -> None:
+    with pytest.raises(UserError, match="there is no system nobody"):
+        Pages(chosen).changes(Query(system="nobody"))
+
+
+def test_a_link_says_what_the_list_is_narrowed_to() -> None:
+    assert Query().link() == "changes.html"
+    link = Query("a+b & c", state="missed").link(page=2)
+    assert parse_qs(urlsplit(link).query) == {"system": ["a+b & c"], "state": ["missed"], "page": ["2"]}
+
+
+def test_every_figure_of_the_board_is_a_door(chosen: Selection) -> None:
+    """It leads to changes of its own system, whatever the name holds."""
+    page = Pages(chosen).board()
+    doors = [unescape(link) for link in Page(page).links if link.startswith("changes.html?")]
+    asked = [parse_qs(urlsplit(door).query) for door in doors]
+    assert {query["system"][0] for query in asked} == set(chosen.systems)
+    for query in asked:
+        Pages(chosen).changes(Query(query["system"][0], query.get("state", [""])[0]))
+    assert {"missed", "false"} <= {query.get("state", [""])[0] for query in asked}
+
+
+def test_the_list_comes_in_parts_where_it_is_served(chosen: Selection) -> None:
+    with patch("reviewgauge.viewer.pages.PAGE", 2):
+        for asked, held in ((1, [1, 2]), (2, [3, 4]), (0, [1, 2]), (99, [3, 4])):
+            page = Pages(chosen).changes(Query(page=asked))
+            assert [n for n in range(1, 5) if f'"change-{n}.html"' in page] == held
+            assert ('rel="next"' in page, 'rel="prev"' in page) == (held[0] == 1, held[0] == 3)
+        whole = Pages(chosen, live=False).changes(Query())
+        assert all(f'"change-{n}.html"' in whole for n in range(1, 5)) and '<a rel="next"' not in whole
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_every_page_is_whole(chosen: Selection, live: bool) -> None:
+    """Every tag is closed, every id is there once, and every link within a page leads somewhere."""
+    pages = Pages(chosen, live=live)
+    made = [pages.board(), pages.slices(), pages.changes(Query()), pages.against(1, 2), pages.against(4, 3)]
+    made += [pages.change(n, split=split) for n in range(1, 5) for split in (False, True)]
+    for text in made:
+        page = Page(text)
+        assert page.open == [] and len(page.ids) == len(set(page.ids))
+        assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+        assert ("Content-Security-Policy" in text) is not live
+        assert ("static/viewer.js" in text) is live
+
+
+def test_a_change_has_its_neighbours_and_says_what_failed(chosen: Selection) -> None:
+    first, second, last = (Pages(chosen).change(n) for n in (1, 2, 4))
+    assert 'rel="prev"' not in first and 'rel="next" href="change-2.html"' in first
+    assert "no answer within 600 s" in second
+    assert 'rel="next"' not in last and "No diff." in last and "<bdi>bare</bdi>" in last
+    assert 'href="change-1-split.html"' in Pages(chosen).change(2, split=True)
+
+
+def test_twins_lead_to_each_other(tmp_path: Path) -> None:
+    pages = Pages(selected(twin_run(tmp_path / "twins")))
+    assert "beside-1-3.html" in pages.change(1) and "twin without it" in pages.change(1)
+    both = pages.beside(1, 3)
+    assert "with a defect" in both and "twin without it" in both
+
+
+def test_any_two_changes_stand_beside_each_other(chosen: Selection) -> None:
+    assert "shop-1" in Pages(chosen).beside(1, 4)
+
+
+def test_changes_of_an_unknown_arm_are_shown(tmp_path: Path) -> None:
+    cases = [Case(id=f"c{n}", change=Change(repo="r"), facts={"pair": "p", "arm": f"odd{n}"}) for n in range(2)]
+    pages = Pages(selected(write_run(tmp_path / "run", {"silent": nothing}, cases, metrics=())))
+    assert "beside-1-2.html" in pages.change(1)
+    assert "c0" in pages.beside(1, 2)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0), (1, 5), (99, 1)])
+def test_no_other_numbers_name_a_system(chosen: Selection, first: int, second: int) -> None:
+    with pytest.raises(UserError, match="there is no such system"):
+        Pages(chosen).against(first, second)
+
+
+def test_one_against_the_other_in_words(chosen: Selection) -> None:
+    finder, half = (chosen.systems.index(name) + 1 for name in ("finder", "half"))
+    page = Pages(chosen).against(finder, half)
+    assert "1 finding only <bdi>finder</bdi> hit, 0 findings only <bdi>half</bdi>" in page
+    assert "They found the same." in Pages(chosen).against(1, 1)
