@@ -14,6 +14,15 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import ComparisonTable
 from reviewgauge.core.reports.rankings import Rankings
 from reviewgauge.engine.run.scored_run import read_scored_runs
+from reviewgauge.views.table_files import titled_comparison
+from reviewgauge.views.tables import tables_html
+
+
+class Comparisons(list[ComparisonTable]):
+    """One table a metric. In a notebook they show themselves."""
+
+    def _repr_html_(self) -> str:
+        return tables_html(map(titled_comparison, self))
 
 
 def compare(
@@ -24,12 +33,12 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     every_pair: bool = False,
-) -> Sequence[ComparisonTable]:
+) -> Comparisons:
     """Paired comparisons, one table per metric: each system against the leader, or every pair.
 
     `systems` keeps only those named; of two, the first is compared with the second.
     """
-    tables = []
+    tables = Comparisons()
     entries = read_scored_runs(runs, metric)
     for run in [run for run in entries if any(score.parts is not None for score in run.scores)] or entries:
         if missing := [s for s in systems if s not in run.systems]:

@@ -22,7 +22,7 @@ from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run
 from reviewgauge.views.leaderboard import comparison_table, leaderboard_table, slice_tables
-from reviewgauge.views.tables import ResultTable, result_tables
+from reviewgauge.views.tables import ResultTable, result_tables, tables_html
 
 
 class ScoreResult(Record):
@@ -49,6 +49,9 @@ class ScoreResult(Record):
             own = [leaderboard_table(board), *duels, *slice_tables(board)]
             found += [one.model_copy(update={"name": before + one.name, "title": one.title or title}) for one in own]
         return result_tables(found)
+
+    def _repr_html_(self) -> str:
+        return tables_html(self.tables.values())
 
 
 def score(

@@ -66,6 +66,12 @@ class ValidateResult(Record):
     notes: tuple[str, ...] = ()
     seconds: float = Field(default=0.0, ge=0)
 
+    def _repr_html_(self) -> str | None:
+        from reviewgauge.views.tables import tables_html
+        from reviewgauge.views.validity.document import validity_summary
+
+        return None if self.report is None else tables_html(validity_summary(self.report).tables.values())
+
 
 def validate(
     dataset: str | Dataset,

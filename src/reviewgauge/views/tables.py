@@ -50,6 +50,11 @@ class ResultTable(Table):
         return table_html(self)
 
 
+def tables_html(tables: Iterable[Table]) -> str:
+    """What a notebook shows of a result: its tables."""
+    return "\n".join(one._repr_html_() for one in result_tables(tables).values())
+
+
 def result_tables(tables: Iterable[Table]) -> dict[str, ResultTable]:
     """The tables by their names, with their exports."""
     return {
