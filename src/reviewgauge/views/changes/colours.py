@@ -139,7 +139,7 @@ def code_style() -> bytes:
     """The style sheet of the tokens, light and dark, without the rules of the whole block."""
     light, dark = (
         "\n".join(rule for rule in HtmlFormatter(style=style).get_style_defs(".code").splitlines() if ".code ." in rule)
-        for style in ("default", "github-dark")
+        for style in ("xcode", "github-dark")  # on both backgrounds of a diff their text has contrast enough
     )
     by_system = f"@media (prefers-color-scheme: dark) {{\n:root:not([data-theme='light']) {{\n{dark}\n}}\n}}"
     return f"{light}\n{by_system}\n:root[data-theme='dark'] {{\n{dark}\n}}\n".encode()
