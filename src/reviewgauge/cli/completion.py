@@ -47,18 +47,14 @@ OPTIONS: dict[str, Words] = {  # any other that is no flag takes a file or free 
     **dict.fromkeys(("--metric", "--plugin"), METRICS),
     **dict.fromkeys(("--baseline", "--replay"), _runs),
     **dict.fromkeys(("--train", "--on"), DATASETS),
-    "--recipe": RECIPES,
-    "--stage": STAGES,
-    "--judge": JUDGES,
-    "--context": CONTEXTS,
+    **dict(zip(("--recipe", "--stage", "--judge", "--context"), (RECIPES, STAGES, JUDGES, CONTEXTS), strict=True)),
 }
 ARGUMENTS: dict[str, tuple[Words, ...]] = {  # the last one again for all that follow
     **dict.fromkeys(("review", "evolve"), (DATASETS, REVIEWERS)),
     **dict.fromkeys(("doctor", "validate"), (DATASETS, METRICS)),
-    **dict.fromkeys(("compare", "gate", "report", "bundle", "plan", "view"), (_runs,)),
+    **dict.fromkeys(("agree", "compare", "gate", "report", "bundle", "plan", "view"), (_runs,)),
     "score": (_runs, METRICS),
     "get": (DATASETS,),
-    "agree": (_runs,),
     "list": (lambda: [*KINDS, "recipes"],),
     "info": (_everything,),
 }
