@@ -1,0 +1,268 @@
+"""The viewer in a real browser: a buyer's walk, keys, a label by click, hostile text, axe, and the exported folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from html_pages import arrive, opened
+from reviewgauge.api.view import view
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Severity, Span
+from reviewgauge.engine.run.folder import RunFolder
+from viewed_runs import PATCH, finds, misses, nothing, slug_of, twin_run, viewed, write_run
+
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
+
+PAYLOADS = (
+    "<script>window.hacked=1</script>",
+    "</script><script>window.hacked=1</script>",
+    '"><img src=x onerror="window.hacked=1">',
+    "'><svg onload=window.hacked=1>",
+    '" autofocus onfocus="window.hacked=1" x="',
+    "{{7*7}}{% raw %}{{ self }}",
+    "<iframe srcdoc='<script>parent.hacked=1</script>'>",
+    "</option></select><details open ontoggle=window.hacked=1>",
+    "<base href=x><form action=x><input name=system value=x>",
+    "\u202e\u2066<b>x</b>",
+)
+ODD = "a+b: c? & \"'><img src=x onerror=window.hacked=1>\u202e"
+STANDARD = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("walk")
+    systems = {"finder": finds, "half": misses, "silent": nothing}
+    write_run(folder / "plain", systems, broken=[("shop-2", "half")])
+    write_run(folder / "other", {"half": finds})
+    twin_run(folder / "twins")
+    write_run(folder / "hostile", {ODD: said_oddly, f"{PAYLOADS[0].replace('/', '-')} x": said_oddly}, hostile_cases())
+    return folder
+
+
+def hostile_cases() -> list[Case]:
+    """Two changes with a payload in every text."""
+    found = []
+    for number, payload in enumerate(PAYLOADS):
+        name = payload.replace("/", "-").replace("\\", "")
+        file = ChangedFile(path=f"src/{name}.py", patch=PATCH.replace("query(order)", payload))
+        words = Comment(
+            id=f"r {name}", body=payload, category=payload, severity=Severity.LOW, span=Span(path=file.path, start=2)
+        )
+        change = Change(repo=name, title=payload, description=payload, url=f"javascript:{payload}", files=(file,))
+        found.append(
+            Case(id=f"{number} {name}", change=change, references=(words,), facts={name: payload, "kind": payload})
+        )
+    return found
+
+
+def said_oddly(case: Case) -> list[Comment]:
+    (known,) = case.references
+    odd = PAYLOADS[len(case.id) % len(PAYLOADS)]
+    noise = Comment(id=f"n {known.id}", body=f"{odd} and rename it", suggestion=odd, category=odd)
+    return [known.model_copy(update={"id": f"c {known.id}"}), noise]
+
+
+@pytest.fixture(scope="module")
+def site(runs: Path) -> Iterator[tuple[str, str]]:
+    """(origin, link) of a viewer over all runs."""
+    with viewed(runs) as (client, link):
+        yield client.origin, link
+
+
+def entered(browser: Any, link: str, **options: Any) -> tuple[Any, list[str]]:
+    """A page that came by the link, and everything that it complained about."""
+    page, noise = browser.new_context(**options).new_page(), list[str]()
+    page.on("console", lambda message: noise.append(message.text))
+    page.on("pageerror", lambda error: noise.append(str(error)))
+    page.on("dialog", lambda dialog: noise.append(dialog.message))
+    page.goto(link)
+    return page, noise
+
+
+def fits(page: Any) -> bool:
+    """Whether the page does not scroll sideways."""
+    return bool(page.evaluate("() => document.scrollingElement.scrollWidth <= innerWidth"))
+
+
+def addresses(runs: Path, origin: str) -> list[str]:
+    """One page of each kind."""
+    plain, twins = (f"{origin}/r/{slug_of(runs / name)}" for name in ("plain", "twins"))
+    names = ("index", "slices", "changes", "change-1", "change-2-split", "against-1-2")
+    made = [f"{plain}/{name}.html" for name in names]
+    return [
+        f"{origin}/index.html",
+        *made,
+        f"{plain}/change-99.html",
+        f"{twins}/change-1.html",
+        f"{twins}/beside-1-3.html",
+    ]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_every_kind_of_page_fits_is_quiet_and_passes_axe(
+    browser: Any, runs: Path, site: tuple[str, str], mode: str
+) -> None:
+    origin, link = site
+    widths = (1280, 390) if mode == "light" else (390, 1280)
+    page, noise = entered(browser, link, color_scheme=mode, bypass_csp=True)
+    found = []
+    for address in addresses(runs, origin):
+        page.goto(address)
+        name = address.rpartition("/")[2]
+        page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        for width in widths:
+            page.set_viewport_size({"width": width, "height": 800})
+            found += [] if fits(page) else [f"{name} scrolls sideways at {width}"]
+        for one in Axe().run(page, options=STANDARD).response["violations"]:
+            found += [
+                f"{name}: {one['id']} {node['html'][:150]} {node['failureSummary'][:200]}" for node in one["nodes"]
+            ]
+    page.context.close()
+    assert found == []
+    assert [line for line in noise if "404" not in line] == []
+
+
+def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
+    origin, link = site
+    page, noise = entered(browser, link, viewport={"width": 1280, "height": 900})
+    page.click("text=plain")
+    arrive(page, ".verdict")
+    assert "finder" in page.inner_text(".answer")
+    names = "() => Array.from(document.querySelectorAll('.board tbody tr:not(.section)')).map((row) => row.textContent)"
+    before = page.evaluate(names)
+    heads = page.locator(".board thead th").filter(has_text="F1").first
+    heads.locator("button.sort").click()
+    assert heads.get_attribute("aria-sort") == "descending"
+    heads.locator("button.sort").click()
+    assert heads.get_attribute("aria-sort") == "ascending"
+    assert page.evaluate(names)[:2] == list(reversed(before[:2])), "baselines stay apart"
+    page.locator(".board tbody a").filter(has_text="half").first.click()
+    arrive(page, "#filters")
+    assert page.input_value("select[name=system]") == "half"
+    page.select_option("select[name=state]", "failed")
+    page.wait_for_url("**state=failed**")
+    assert page.locator(".list tbody tr").count() == 1
+    page.click("#filters a")
+    arrive(page, ".list tbody tr:nth-child(4)")
+    page.keyboard.press("/")
+    page.keyboard.type("orders 1")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=orders+1**")
+    arrive(page, ".list tbody tr")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/change-1.html")
+    arrive(page, ".note")
+    for key, address in (("n", "change-2"), ("v", "change-2-split"), ("p", "change-1-split"), ("v", "change-1")):
+        page.keyboard.press(key)
+        page.wait_for_url(f"**/{address}.html")
+        arrive(page, ".file")
+    for key, place in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
+        page.keyboard.press(key)
+        assert (
+            page.evaluate("() => Array.from(document.querySelectorAll('.note')).findIndex((n) => n.matches('.at'))")
+            == place
+        )
+    page.uncheck("[data-show] >> nth=0")
+    assert page.locator(".note [data-system='0'].said:visible").count() == 0
+    page.keyboard.press("Tab")
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("#keys").is_visible()
+    page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/against-1-2.html")
+    page.select_option("#second", "3")
+    page.wait_for_url("**/against-1-3.html")
+    page.goto(f"{origin}/r/{slug_of(runs / 'twins')}/change-1.html")
+    page.click("text=beside this >> nth=1")
+    arrive(page, ".two section:nth-child(2)")
+    left, right = (page.locator(f".two > section:nth-child({at})").bounding_box() for at in (1, 2))
+    assert left["x"] + left["width"] <= right["x"] and left["y"] == right["y"]
+    page.goto(f"{origin}/")
+    page.check("input[aria-label='choose plain']")
+    page.check("input[aria-label='choose other']")
+    page.click("#do-compare")
+    arrive(page, ".verdict")
+    assert "plain:half" in page.inner_text("main")
+    assert noise == []
+    page.context.close()
+
+
+def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: Any, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", {"finder": finds, "half": misses})
+    with viewed(folder) as (client, link):
+        page, _ = entered(browser, link)
+        page.goto(f"{client.origin}/r/{slug_of(folder)}/change-1.html")
+        form = page.locator("form.judge").first
+        with RunFolder.open(folder, write=True):
+            form.locator("text=Yes").click()
+            page.wait_for_selector("[role=status]:has-text('is being written')")
+        page.locator("form.judge").first.locator("text=Yes").click()
+        page.wait_for_selector(".note .reason:has-text('it raises')")
+        page.context.close()
+    (label,) = RunFolder.open(folder).labels()
+    assert (label.dimension, label.value, label.subject.case) == ("same_issue", True, "shop-1")
+
+
+SAFE = """() => [
+  window.hacked,
+  document.querySelectorAll('img, iframe, base, [onerror], [onload], [onfocus], [ontoggle]').length,
+  Array.from(document.links).filter((a) => !/^(https?|file):/.test(a.protocol)).length,
+]"""
+
+
+def test_hostile_text_runs_nothing(browser: Any, runs: Path, site: tuple[str, str], tmp_path: Path) -> None:
+    origin, link = site
+    here = f"{origin}/r/{slug_of(runs / 'hostile')}"
+    page, noise = entered(browser, link, viewport={"width": 390, "height": 800})
+    changes = [f"change-{n}{'-split' * (n % 3 == 0)}" for n in range(1, len(PAYLOADS) + 1)]
+    for name in ("index", "slices", "changes", "against-1-2", *changes):
+        page.goto(f"{here}/{name}.html")
+        page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert page.evaluate(SAFE) == [None, 0, 0], name
+        assert fits(page), name
+    page.goto(f"{here}/changes.html")
+    page.select_option("select[name=system]", index=1)
+    page.wait_for_url(re.compile(r"system=[^&]"))
+    assert page.locator(".list tbody tr").count() == len(PAYLOADS)
+    page.select_option("select[name=fact]", index=1)
+    page.wait_for_url(re.compile(r"fact=[^&]"))
+    assert page.locator(".list tbody tr").count() == 1
+    page.goto(f"{here}/change-1.html")
+    page.locator("form.judge").first.locator("text=Yes").click()
+    page.wait_for_selector(".reason:has-text('it raises')")
+    assert noise == []
+    page.context.close()
+    labels = RunFolder.open(runs / "hostile").labels()
+    assert len(labels) == 1 and labels[0].subject.system in (ODD, f"{PAYLOADS[0].replace('/', '-')} x")
+
+
+def test_the_exported_folder_works_alone(browser: Any, runs: Path, tmp_path: Path) -> None:
+    view(runs / "plain", runs / "hostile", out=tmp_path / "out", resamples=20)
+    with opened(browser, tmp_path / "out/index.html") as (page, noise):
+        page.click("text=plain")
+        arrive(page, ".verdict")
+        page.locator(".board tbody a").filter(has_text="half").first.click()
+        arrive(page, "#filters")
+        page.select_option("select[name=state]", "failed")
+        page.wait_for_function("() => document.getElementById('shown').textContent === '1 change'")
+        page.click(".list tbody tr:not([hidden]) a")
+        arrive(page, ".file")
+        page.keyboard.press("v")
+        page.wait_for_url("**/change-2-split.html")
+        assert page.locator("form.judge").count() == 0
+        page.goto(f"{(tmp_path / 'out' / 'r' / slug_of(runs / 'hostile')).as_uri()}/changes.html")
+        for part in ("system", "fact"):
+            page.select_option(f"select[name={part}]", index=1)
+        page.wait_for_function("() => document.getElementById('shown').textContent === '1 change'")
+        for name in ("index", "changes", "change-1", "change-8", "against-1-2"):
+            page.goto(f"{(tmp_path / 'out' / 'r' / slug_of(runs / 'hostile')).as_uri()}/{name}.html")
+            assert page.evaluate(SAFE) == [None, 0, 0]
+        assert noise == [], json.dumps(noise)
