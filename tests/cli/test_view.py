@@ -34,7 +34,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) 
 def test_a_folder_for_sharing(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "--export", "out", "--resamples", 20)
     pages = len(list(Path("out").rglob("*.html")))
-    assert text == f"{pages} pages of 1 runs: open out/index.html\n"
+    assert text == f"{pages} pages of 1 run: open out/index.html\n"
     shown = json.loads(said(capsys, "runs/one", "--export", "again", "--resamples", 20, "--json"))
     assert shown == {"schema_version": 1, "path": "again", "pages": pages, "runs": 1}
 

@@ -13,6 +13,7 @@ import click
 from reviewgauge.cli.options import json_option, resamples_option, seed_option
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.core.errors import MissingExtra
+from reviewgauge.views.figures import counted
 
 NEEDS = ("starlette", "uvicorn", "pygments")
 
@@ -35,7 +36,8 @@ def command(runs: Sequence[str], out: str | None, port: int, as_json: bool, **op
     if out is not None:
         with progress_bar("exporting") as show:
             result = verbs.view(*runs, out=out, progress=show, **options)
-        emit(result, as_json, lambda: f"{result.pages:,} pages of {result.runs:,} runs: open {result.path}/index.html")
+        made = f"{counted(result.pages, 'page')} of {counted(result.runs, 'run')}"
+        emit(result, as_json, lambda: f"{made}: open {result.path}/index.html")
         return
 
     def say(link: str) -> None:
