@@ -346,14 +346,10 @@ def text_name(system: SystemSummary) -> str:
     return f"{system.system} (fake)" if system.fake else system.system
 
 
-def _changes(n: int) -> str:
-    return f"{n} change" if n == 1 else f"{n} changes"
-
-
 def _scored(system: SystemSummary, measure: str) -> str:
     e = figures.estimate(system, measure)
     figure = f"{figures.number(e.value, e.unit)} {figures.label(measure)} {figures.interval(e.low, e.high, e.unit)}"
-    return f"{text_name(system)} scores {figure.rstrip()} on {_changes(e.n)}"
+    return f"{text_name(system)} scores {figure.rstrip()} on {figures.counted(e.n, 'change')}"
 
 
 def joined(systems: Sequence[SystemSummary], word: str) -> str:
@@ -378,7 +374,7 @@ def _cannot_tell(
     known: Sequence[tuple[SystemSummary, Comparison]], systems: Sequence[SystemSummary], measure: str
 ) -> Iterator[str]:
     """Who cannot be told from whom; and whether any system reaches the smallest difference that would show."""
-    changes = _changes(known[0][1].n)
+    changes = figures.counted(known[0][1].n, "change")
     yield f"{changes} cannot tell {text_name(systems[0])} from {joined(systems[1:], 'or')}"
     best, gaps = figures.estimate(systems[0], measure), [c.detectable for s, c in known if s in systems]
     needed = min((gap for gap in gaps if gap is not None), default=0.0)
