@@ -43,7 +43,7 @@ def test_a_folder_for_sharing(runs: Path, capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "words"),
     [
         (("--export", "runs"), "runs is there already (name a new folder)"),
-        (("empty", "--export", "out"), "there are no runs here"),
+        (("empty", "--export", "out"), "found no runs here"),
         (("nothing", "--export", "out"), "nothing"),
         (("runs/one/manifest.json",), "manifest.json"),
         (("--port", "99999"), "99999"),

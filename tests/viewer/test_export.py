@@ -54,7 +54,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_no_runs_make_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there are no runs here"):
+    with pytest.raises(UserError, match="found no runs here"):
         view(tmp_path, out=tmp_path / "out")
     with pytest.raises(UserError, match="is not a folder"):
         view(tmp_path / "nothing", out=tmp_path / "out")

@@ -19,7 +19,7 @@ from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import score
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.viewer.app import COOKIE, LARGEST_FORM
+from reviewgauge.viewer.app import LARGEST_FORM
 from viewed_runs import comment, finds, misses, nothing, slug_of, twin_run, viewed, write_run
 from waiting import until
 
@@ -75,13 +75,21 @@ def about(answer: Answered, said: str) -> str:
 # --- who is let in ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cookies", [{}, {COOKIE: "wrong"}, {COOKIE: ""}], ids=str)
-def test_nobody_comes_in_without_the_link(visitor: Client, cookies: dict[str, str]) -> None:
+@pytest.mark.parametrize("word", [None, "wrong", ""])
+def test_nobody_comes_in_without_the_link(visitor: Client, word: str | None) -> None:
     stranger = Client(visitor.origin)
-    stranger.cookies = cookies
+    stranger.cookies = {} if word is None else dict.fromkeys(visitor.cookies, word)
     for path in ("/", "/index.html", "/stamp", "/compare?run=x", "/r/x/index.html", "/r/x/lines-1", "/enter/wrong"):
         answer = stranger.send(path)
         assert answer.status == 403 and "set-cookie" not in answer.headers
+
+
+def test_two_viewers_in_one_browser_do_not_throw_each_other_out(runs: Path) -> None:
+    with viewed(runs) as (one, first), viewed(runs) as (two, second):
+        one.send(first.removeprefix(one.origin))
+        two.cookies = one.cookies  # a browser sends them to every port
+        two.send(second.removeprefix(two.origin))
+        assert one.send("/index.html").status == two.send("/index.html").status == 200
 
 
 def test_the_cookie_is_no_scripts_and_no_other_sites(runs: Path) -> None:
@@ -155,9 +163,9 @@ def test_what_is_not_there_is_said_in_one_line(visitor: Client, made: Path, name
 
 def test_runs_that_are_not_there(visitor: Client, made: Path) -> None:
     for path in ("/r/gone/index.html", f"/r/{slug_of(made / 'one')}+gone/index.html", "/compare?run=gone"):
-        about(visitor.send(path), "there is no run gone any more")
+        about(visitor.send(path), "run gone is gone")
     about(visitor.send("/compare"), "no run was chosen")
-    about(visitor.send("/compare?run="), "there is no run")
+    about(visitor.send("/compare?run="), "no run was chosen")
     assert visitor.send("/nothing").status == visitor.send("/r/x").status == 404
 
 
@@ -259,7 +267,7 @@ def test_a_run_that_vanishes(reader: Client, runs: Path) -> None:
     assert reader.send(f"{here}/change-1.html").status == 200
     shutil.rmtree(runs / "one")
     for name in ("index.html", "change-1.html", "stamp", "lines-1"):
-        about(reader.send(f"{here}/{name}"), "any more")
+        about(reader.send(f"{here}/{name}"), "is gone")
     shutil.rmtree(runs)
     assert "There are no runs here" in reader.send("/").text
 

@@ -59,7 +59,7 @@ def test_no_table_is_said_and_a_file_that_cannot_be_written_is_an_error(
     run: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["score", run, "--dry-run", "--csv", "a.csv"]) == 0
-    assert "there is no table to write" in capsys.readouterr().err and not Path("a.csv").exists()
+    assert "no table to write" in capsys.readouterr().err and not Path("a.csv").exists()
     assert main(["score", run, "--csv", "bench.jsonl/a.csv"]) == 2
     assert "bench.jsonl" in capsys.readouterr().err
     assert main(["score", run, "--labels", "fake:rules", "--csv", "a.csv"]) == 2

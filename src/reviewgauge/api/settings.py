@@ -90,7 +90,7 @@ def read_settings(folder: str | Path = ".") -> SettingsFile:
                 f"{VARIABLE}={word} is not an absolute path", remedy="in another folder it would be another file"
             )
         if not named.is_file():
-            raise UserError(f"{VARIABLE}: there is no file {word}", remedy=f"unset {VARIABLE}, or reviewgauge init")
+            raise UserError(f"{VARIABLE}={word} is not a file", remedy=f"unset {VARIABLE}, or reviewgauge init")
         return _checked(named, _table(named) or {}, trusted=True)
     for name in FILES:
         path = Path(folder) / name

@@ -36,7 +36,7 @@ def view(
         raise UserError(f"{folder} is there already", remedy="name a new folder")
     found = list(find_runs(runs or ["."]).values())
     if not found:
-        raise UserError("there are no runs here", remedy="reviewgauge review DATASET REVIEWER -o runs/first")
+        raise UserError("found no runs here", remedy="reviewgauge review DATASET REVIEWER -o runs/first")
     pages = export(found, folder, Shelf(resamples, seed), progress)
     return ViewResult(path=str(folder), pages=pages, runs=len(found))
 

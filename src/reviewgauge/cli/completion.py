@@ -43,7 +43,7 @@ RECIPES = _named("stages/recipes", ".toml")
 _FLAGS = """--all-pairs --correct --derived --dry-run --explain --help --json --lower --no-cache --no-report --rankings
 --replace --report --retry-failed --sweep --trust --with-code --with-texts --without-texts --yes -h"""
 FLAGS = frozenset(_FLAGS.split())
-OPTIONS: dict[str, Words] = {  # any other that is no flag takes a file or free text
+OPTIONS: dict[str, Words] = {  # options that are neither here nor flags take a file or free text
     **dict.fromkeys(("--metric", "--plugin"), METRICS),
     **dict.fromkeys(("--baseline", "--replay"), _runs),
     **dict.fromkeys(("--train", "--on"), DATASETS),

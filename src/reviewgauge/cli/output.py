@@ -118,7 +118,7 @@ def write_tables(tables: Iterable[Table], files: Mapping[str, str]) -> None:
     if written:
         note(f"written: {', '.join(written)}")
     elif any(files.values()):
-        note("note: there is no table to write")
+        note("note: no table to write")
 
 
 def run_stoppable(

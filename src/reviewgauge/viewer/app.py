@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import re
 import secrets
 import threading
@@ -32,7 +33,7 @@ from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Gap, context_rows
 from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
 
-COOKIE = "reviewgauge_view"
+STALE = 20  # so many times as long as it took, what runs there are is not looked up again
 LARGEST_FORM = 100_000  # bytes
 MOST_COMPARED = 20
 PATIENCE = 0.7  # seconds that a reader waits before a page says that something is being read
@@ -46,19 +47,32 @@ class StillReading(Exception):
 
 @dataclass
 class Viewer:
-    """The runs below some folders, and what was read of them, which one thread does."""
+    """The runs below some folders, and what was read of them: by one thread for the list, by another for the pages."""
 
     given: Sequence[str | Path]
     shelf: Shelf
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    _cards: dict[str, tuple[object, RunCard]] = field(default_factory=dict)
     writing: threading.Lock = field(default_factory=threading.Lock)  # labels come one after the other
+    _cards: dict[str, tuple[object, RunCard]] = field(default_factory=dict)
     _asked: dict[str, object] = field(default_factory=dict)
-    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    _found: dict[str, Found] = field(default_factory=dict)
+    _good_until: float = 0.0
+    _for_cards: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    _for_pages: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+
+    @property
+    def cookie(self) -> str:
+        """The name of its cookie: browsers send cookies to every port, and another viewer has one of its own."""
+        return f"reviewgauge_view_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     def runs(self) -> dict[str, Found]:
-        """Every run that is there now."""
-        return find_runs([path for path in self.given if Path(path).is_dir()])
+        """Every run that is there; below folders that take long to look through, that was there a short while ago."""
+        began = time.monotonic()
+        if began >= self._good_until:
+            self._found = find_runs([path for path in self.given if Path(path).is_dir()])
+            now = time.monotonic()
+            self._good_until = now + STALE * (now - began)
+        return self._found
 
     def cards(self) -> list[RunCard]:
         """One card a run; what must be read of its reviews comes later, and again when a file of it changed."""
@@ -67,13 +81,14 @@ class Viewer:
             stamp = stamp_of(run.path)
             if self._asked.get(slug) != stamp:
                 self._asked[slug] = stamp
-                self._pool.submit(self._read_card, run, stamp)
+                self._for_cards.submit(self._read_card, run, stamp)
             known = self._cards.get(slug)
             found.append(known[1] if known is not None and known[0] == stamp else glance(run))
         return found
 
     def _read_card(self, run: Found, stamp: object) -> None:
-        self._cards[run.slug] = stamp, headline_of(card_of(run))
+        if self._asked[run.slug] == stamp:  # else the run went on, and is in the queue again
+            self._cards[run.slug] = stamp, headline_of(card_of(run))
 
     def stamp(self, runs: Sequence[Found]) -> str:
         """What changes when a file of these runs does, or when more was read of them."""
@@ -83,7 +98,7 @@ class Viewer:
         """The runs that an address names. Raises UserError for one that is not there."""
         runs, wanted = self.runs(), key.split("+")
         if missing := [slug for slug in wanted if slug not in runs]:
-            raise UserError(f"there is no run {missing[0]} any more", remedy="go back to the list of runs")
+            raise UserError(f"run {missing[0]} is gone", remedy="go back to the list of runs")
         return [runs[slug] for slug in wanted[:MOST_COMPARED]]
 
     def selection(self, key: str, *, patience: bool = False) -> Selection:
@@ -92,7 +107,7 @@ class Viewer:
         if (known := self.shelf.fresh(runs)) is not None:
             return known
         try:
-            return self._pool.submit(self.shelf.get, runs).result(None if patience else PATIENCE)
+            return self._for_pages.submit(self.shelf.get, runs).result(None if patience else PATIENCE)
         except TimeoutError:
             raise StillReading from None
 
@@ -130,7 +145,7 @@ def _page(viewer: Viewer, handler: Handler) -> Callable[[Request], Awaitable[Res
     """An endpoint for who came by the link. What a user can cause is a page that says so."""
 
     async def endpoint(request: Request) -> Response:
-        cookie = request.cookies.get(COOKIE, "")
+        cookie = request.cookies.get(viewer.cookie, "")
         if not secrets.compare_digest(cookie.encode(), viewer.token.encode()):
             return PlainTextResponse("Open the link that `reviewgauge view` printed this time.", 403)
         form: dict[str, str] = {}
@@ -164,7 +179,7 @@ async def _enter(viewer: Viewer, request: Request) -> Response:
     if not secrets.compare_digest(str(request.path_params["token"]).encode(), viewer.token.encode()):
         return PlainTextResponse("Open the link that `reviewgauge view` printed this time.", 403)
     answer = RedirectResponse("/", 303)
-    answer.set_cookie(COOKIE, viewer.token, path="/", httponly=True, samesite="strict")
+    answer.set_cookie(viewer.cookie, viewer.token, path="/", httponly=True, samesite="strict")
     return answer
 
 
@@ -183,7 +198,7 @@ def _runs(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
 
 
 def _compare(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    wanted = list(dict.fromkeys(request.query_params.getlist("run")))
+    wanted = list(dict.fromkeys(filter(None, request.query_params.getlist("run"))))
     if not wanted:
         raise UserError("no run was chosen", remedy="go back to the list of runs, and mark some")
     viewer.chosen("+".join(wanted))

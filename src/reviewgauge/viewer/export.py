@@ -13,13 +13,10 @@ from reviewgauge.viewer.pages import Pages, Query, runs_page
 from reviewgauge.viewer.runs import Found, card_of
 from reviewgauge.viewer.selection import Shelf, headline_of
 
-ALL_PAIRS = 6  # systems of which each is held against each; of more, the leader against the others
-
 
 def export(runs: Sequence[Found], out: Path, shelf: Shelf, progress: Progress | None) -> int:
     """Write the pages below `out`; returns how many. Raises UserError."""
     cards = [headline_of(card_of(run)) for run in runs]
-    pages = [("index.html", runs_page(cards, live=False))]
     written = 0
     for card in cards:
         if card.state == "broken":
@@ -31,9 +28,8 @@ def export(runs: Sequence[Found], out: Path, shelf: Shelf, progress: Progress | 
             written += 1
             if progress is not None and name.startswith("change-"):
                 progress(int(name.split("-")[1].partition(".")[0]), total, card.run.name)
-    for name, text in pages:
-        write_named(out / name, [text.encode()])
-    return written + len(pages)
+    write_named(out / "index.html", [runs_page(cards, live=False).encode()])  # the last: what has it is whole
+    return written + 1
 
 
 def _pages(made: Pages) -> Iterator[tuple[str, str]]:
@@ -50,5 +46,4 @@ def _pages(made: Pages) -> Iterator[tuple[str, str]]:
         return
     systems = range(1, len(made.chosen.systems) + 1)
     for one, two in itertools.permutations(systems, 2):
-        if len(systems) <= ALL_PAIRS or 1 in (one, two):
-            yield f"against-{one}-{two}.html", made.against(one, two)
+        yield f"against-{one}-{two}.html", made.against(one, two)
