@@ -66,13 +66,13 @@ class Viewer:
         return f"reviewgauge_view_{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     def runs(self) -> dict[str, Found]:
-        """Every run that is there; below folders that take long to look through, that was there a short while ago."""
+        """Every run that is there; a new one below folders that take long to look through comes a short while later."""
         began = time.monotonic()
         if began >= self._good_until:
             self._found = find_runs([path for path in self.given if Path(path).is_dir()])
             now = time.monotonic()
             self._good_until = now + STALE * (now - began)
-        return self._found
+        return {slug: run for slug, run in self._found.items() if run.path.is_dir()}
 
     def cards(self) -> list[RunCard]:
         """One card a run; what must be read of its reviews comes later, and again when a file of it changed."""
