@@ -24,6 +24,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
+from reviewgauge.exports.writing.export import Export
 from reviewgauge.operators.code.operator import Operator
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -36,6 +37,12 @@ KINDS: dict[str, type[Plugin]] = {
     "judges": protocols.Judge,
     "contexts": protocols.Context,
     "operators": Operator,
+    "exports": Export,
+}
+PAGES = {  # of the kinds whose page is a guide
+    "reviewers": "../guides/review.md",
+    "operators": "../guides/build.md",
+    "exports": "../guides/exchange.md",
 }
 LINES: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome}  # the lines of files
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -77,6 +84,7 @@ RESULTS = {
     "cache clear": "CacheCleared",
     "cache export": "CallsExported",
     "bundle": "BundleResult",
+    "export": "ExportResult",
     "doctor": "DoctorReport",
 }
 COMMAND_HEAD = """# Command line
@@ -145,7 +153,7 @@ def catalogue_page() -> str:
     """Every plug-in with its parameters, by kind; and what it is, where the page of its kind does not name it."""
     parts = [CATALOGUE_HEAD, ""]
     for kind, protocol in KINDS.items():
-        page = {"reviewers": "../guides/review.md", "operators": "../guides/build.md"}.get(kind, f"{kind}.md")
+        page = PAGES.get(kind, f"{kind}.md")
         described = (REFERENCE / page).read_text(encoding="utf-8")
         parts += [f"## [{kind}]({page})", ""]
         for entry in catalogue(kind):

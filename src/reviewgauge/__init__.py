@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
     from reviewgauge.api.evolve import evolve
+    from reviewgauge.api.export import export
     from reviewgauge.api.gate import gate
     from reviewgauge.api.get import get
     from reviewgauge.api.info import info
@@ -57,6 +58,7 @@ __all__ = [
     "demo",
     "doctor",
     "evolve",
+    "export",
     "gate",
     "get",
     "info",

@@ -28,11 +28,12 @@ from reviewgauge.core.specs import PACKAGE, Plugin, find_class, names, names_cla
 from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.exports.writing.export import Export
 from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.operators.code.operator import Operator
 
 _PROTOCOLS: Mapping[str, type[Plugin]] = {
-    one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator)
+    one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator, Export)
 }
 _EXAMPLES = {
     "datasets": "reviewgauge review {} 'prompt(model=\"fake:example\")' -o runs/mine",
@@ -43,6 +44,7 @@ _EXAMPLES = {
     "judges": "reviewgauge score runs/mine {}",
     "contexts": "reviewgauge review sample {} -o runs/mine",
     "operators": "reviewgauge build . -o bench --recipe injected --set 'operators={}'",
+    "exports": "reviewgauge export {} runs/mine -o mine.out",
 }
 _INSIDE = {  # where a plug-in is the parameter of another one
     "judges": "hits(judge={})",

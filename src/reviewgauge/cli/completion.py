@@ -37,8 +37,8 @@ def _everything() -> list[str]:
     return sorted({name for kind in KINDS for name in _named(kind)()} | set(RECIPES())) + _runs()
 
 
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators")
-DATASETS, STAGES, REVIEWERS, METRICS, _, JUDGES, CONTEXTS, _ = map(_named, KINDS)
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators", "exports")
+DATASETS, STAGES, REVIEWERS, METRICS, _, JUDGES, CONTEXTS, _, EXPORTS = map(_named, KINDS)
 RECIPES = _named("stages/recipes", ".toml")
 _FLAGS = """--all-pairs --correct --derived --dry-run --explain --help --json --lower --no-cache --no-report --rankings
 --replace --report --retry-failed --sweep --trust --with-code --with-texts --without-texts --yes -h"""
@@ -54,6 +54,7 @@ ARGUMENTS: dict[str, tuple[Words, ...]] = {  # the last one again for all that f
     **dict.fromkeys(("doctor", "validate"), (DATASETS, METRICS)),
     **dict.fromkeys(("agree", "compare", "gate", "report", "bundle", "plan", "view"), (_runs,)),
     "score": (_runs, METRICS),
+    "export": (EXPORTS, _runs),
     "get": (DATASETS,),
     "list": (lambda: [*KINDS, "recipes"],),
     "info": (_everything,),

@@ -31,6 +31,7 @@ JOURNEYS = {
         "score": "Measure the reviews of a run and print the leaderboard.",
         "compare": "Compare systems pairwise on the cases they share, or several attempts with one.",
         "gate": "Say whether a candidate is not worse than a baseline, for CI.",
+        "export": "Write a run or a benchmark as another tool reads it.",
         "report": "Write one self-contained HTML report of one or more runs.",
     },
     "People": {

@@ -41,7 +41,7 @@ from reviewgauge.core.trust import (
 )
 
 PACKAGE = "reviewgauge"
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators")
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators", "exports")
 
 
 class Plugin(ABC):

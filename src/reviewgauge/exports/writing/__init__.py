@@ -1,0 +1,1 @@
+"""What all exports are given, and what they share."""
