@@ -141,3 +141,23 @@ def test_findings_lost_and_gained_are_listed(bots: Path, tmp_path: Path) -> None
     assert "--json has: 3 more rows" in done.stdout
     assert "findings gained, which only the candidate hit: 8" in done.stdout
     assert "the handle of channel 1 is never closed" in (tmp_path / "g.md").read_text("utf-8")
+
+
+def test_comments_beside_the_findings_are_listed_with_their_words(bots: Path, tmp_path: Path) -> None:
+    found = reviewgauge.gate(bots, system="spam", against="tool", margin=1.0)
+    assert (found.lost, found.gained, found.comments_lost) == ((), (), ())
+    assert len(found.comments_gained) == 5 * 24
+    first = found.comments_gained[0]
+    assert (first.case, first.text, first.state) == ("c00", "please consider the name of this, 0", "unsure")
+    back = reviewgauge.gate(bots, system="tool", against="spam", margin=1.0)
+    assert (back.comments_lost, back.comments_gained) == (found.comments_gained, ())
+    run(str(bots), "--system", "spam", "--against", "tool", "--margin", "1", "--markdown", str(tmp_path / "g.md"))
+    text = (tmp_path / "g.md").read_text("utf-8")
+    assert "Comments gained, about no known finding: 120" in text
+    assert "and 105 more" in text
+    assert text.index("please consider the name of this, 1") < text.index("Cases: ")
+
+
+def test_findings_carry_the_words_that_hit_them(bots: Path) -> None:
+    found = reviewgauge.gate(bots, system="other", against="tool", margin=1.0)
+    assert {one.comment == one.text for one in (*found.lost, *found.gained)} == {True}

@@ -11,7 +11,7 @@ from rich.text import Text as RichText
 
 from reviewgauge.core.document import Column, Document, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
+from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateComment, GateFinding, GateVerdict
 from reviewgauge.core.reports.versions import SystemVersions, VersionTable
 from reviewgauge.views import figures
 from reviewgauge.views.terminal.documents import document_view
@@ -19,6 +19,7 @@ from reviewgauge.views.values import first_text, note, or_dash, shown
 
 SHOWN = 15  # cases of one kind
 FINDINGS = 5
+WORDS = 80  # characters of a finding or comment that a terminal shows
 STYLE = {GateVerdict.NOT_WORSE: "bold green", GateVerdict.WORSE: "bold red", GateVerdict.CANNOT_TELL: "bold yellow"}
 MARK = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
 _MARKDOWN = "\\`*_{}[]()#+-.!|~:"
@@ -29,13 +30,16 @@ _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def gate(found: Gate) -> RenderableType:
     """The gate with its figures, cases and notes."""
-    checks, *others = gate_tables(found)
+    checks, *others = gate_tables(found, WORDS)
     blocks = (Text(text=found.reason), checks, Text(text=f"cases: {counts(found)}"), *others, *map(note, notes(found)))
     return Group(RichText(headline(found), style=STYLE[found.verdict]), document_view(Document(blocks=blocks)))
 
 
-def gate_tables(found: Gate) -> list[Table]:
-    """Every check with figures, margin and verdict; the cases that tell; the findings lost and gained."""
+def gate_tables(found: Gate, words: int = 1000) -> list[Table]:
+    """Every check with figures, margin and verdict; findings, then other comments, lost and gained; the cases.
+
+    Texts are cut to so many characters.
+    """
     checks = Table(
         name="checks",
         title=f"candidate: {found.candidate}; baseline: {found.baseline}",
@@ -49,11 +53,13 @@ def gate_tables(found: Gate) -> list[Table]:
         rows=tuple(_check(one, found.fake) for one in (found, *found.checks[1:])),
     )
     cases = [_cases(found, title, cases) for title, cases in picked(found).items()]
-    findings = [
-        _findings("findings lost", "which only the baseline hit", found.lost),
-        _findings("findings gained", "which only the candidate hit", found.gained),
+    changes = [
+        _findings("findings lost", "which only the baseline hit", found.lost, words),
+        _findings("findings gained", "which only the candidate hit", found.gained, words),
+        _comments("comments lost", "about no known finding", found.comments_lost, words),
+        _comments("comments gained", "about no known finding", found.comments_gained, words),
     ]
-    return [checks, *cases, *(table for table in findings if table.rows)]
+    return [checks, *(table for table in changes if table.rows), *cases]
 
 
 def _check(one: GateCheck, fake: bool) -> tuple[Value, ...]:
@@ -90,14 +96,32 @@ def _cases(found: Gate, title: str, cases: Sequence[GateCase]) -> Table:
     )
 
 
-def _findings(name: str, what: str, findings: Sequence[GateFinding]) -> Table:
+def _findings(name: str, what: str, findings: Sequence[GateFinding], words: int) -> Table:
     return Table(
         name=name,
         title=f"{name}, {what}: {len(findings)}",
-        columns=(*columns_of("name", "case"), *columns_of("text", "place", "finding")),
-        rows=tuple(tuple(Value(text=text) for text in (one.case, one.place, one.text)) for one in findings),
+        columns=(
+            *columns_of("name", "case"),
+            *columns_of("text", "place", "finding"),
+            Column(key="comment", kind="text", priority=2),
+        ),
+        rows=tuple(_texts(words, one.case, one.place, one.text, one.comment) for one in findings),
         shown=FINDINGS,
     )
+
+
+def _comments(name: str, what: str, comments: Sequence[GateComment], words: int) -> Table:
+    return Table(
+        name=name,
+        title=f"{name}, {what}: {len(comments)}",
+        columns=(*columns_of("name", "case"), *columns_of("text", "place", "counts as", "comment")),
+        rows=tuple(_texts(words, one.case, one.place, one.state, one.text) for one in comments),
+        shown=FINDINGS,
+    )
+
+
+def _texts(words: int, *texts: str) -> tuple[Value, ...]:
+    return tuple(Value(text=one_line(text, words)) for text in texts)
 
 
 def headline(found: Gate) -> str:
@@ -200,7 +224,7 @@ def markdown(found: Gate) -> str:
         "",
     ]
     for table in groups:
-        more = len(table.rows) - table.shown
+        more = len(table.rows) - SHOWN
         lines += [f"<details><summary>{table.title.capitalize()}</summary>", "", *_table(table)]
         lines += [*(["", f"and {more} more"] if more > 0 else []), "", "</details>", ""]
     lines += [f"<sub>{plain_markdown(line.removeprefix('! '))}</sub><br>" for line in notes(found)]
@@ -211,7 +235,7 @@ def _table(table: Table) -> list[str]:
     """Names and texts are escaped, figures stay as they are."""
     lines = [[plain_markdown(title) for title in table.titles]]
     lines.append(["---" if column.kind in ("name", "text") else "---:" for column in table.columns])
-    for row in table.rows[: table.shown]:
+    for row in table.rows[:SHOWN]:
         cells = zip(row[1:], table.columns[1:], strict=True)
         figures_of = (plain_markdown(one.text) if one.value is None else shown(one, column) for one, column in cells)
         lines.append([plain_markdown(first_text(row)), *figures_of])

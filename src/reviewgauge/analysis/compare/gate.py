@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from reviewgauge.analysis.compare.changed_comments import changed_comments
 from reviewgauge.analysis.compare.compare import SystemPair
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, number
@@ -30,15 +31,14 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_measures,
 )
 from reviewgauge.analysis.stats.score_table import Status, merge_pins, table_of
-from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateVerdict
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
 FEWEST_RESAMPLES = 200
 GUARDS = {"noise": 0.1, "comments_per_change": 2.0, "clean_left_alone": 0.1}  # margins, in the measures' units
 MOST_FAILED = 0.2  # of the attempts; what a candidate that fails more often would have said is not known
-WORDS = 80  # characters of a finding that are shown
 
 
 def gate(
@@ -69,7 +69,6 @@ def gate(
     verdict, reason = overall(checks)
     clusters = paired.clusters
     notes = [*paired.warnings(), *clusters.warnings(expanded=True), *merge_pins(panel)[1]]
-    lost, gained = paired.changed_findings()
     return Gate(
         verdict=verdict,
         reason=reason,
@@ -86,8 +85,7 @@ def gate(
         failed=int(paired.lacking.sum()),
         checks=checks,
         cases=tuple(paired.cases(checks[0].measure)),
-        lost=lost,
-        gained=gained,
+        **changed_comments(run, [candidate, baseline], {panel.cases[at].id for at in np.flatnonzero(paired.common)}),
         dataset=run.dataset,
         benchmark=run.benchmark,
         resamples=resamples,
@@ -306,7 +304,7 @@ class _Gated(SystemPair):
         low, high, _ = difference_interval(gaps, clusters)
         return low, high
 
-    # --- cases and findings
+    # --- cases
 
     def cases(self, measure: str) -> list[GateCase]:
         """What every common case adds, the largest losses first."""
@@ -332,27 +330,6 @@ class _Gated(SystemPair):
         if abs(gain) <= ROUNDING:
             return GateCase(case=name, gain=0.0, outcome="tied", unstable=unstable)
         return GateCase(case=name, gain=gain, outcome="won" if gain > 0 else "lost", unstable=unstable)
-
-    def changed_findings(self) -> tuple[tuple[GateFinding, ...], tuple[GateFinding, ...]]:
-        """The findings that only the baseline hit, and those that only the candidate did, in most attempts."""
-        names = [self.panel.systems[row] for row in self.rows]
-        common = {self.panel.cases[at].id for at in np.flatnonzero(self.common)}
-        hits: dict[tuple[str, str], tuple[list[bool], list[bool]]] = {}
-        for score in self.run.scores:
-            if score.system in names and score.case in common and score.matching is not None:
-                for group in score.matching.groups:
-                    hits.setdefault((score.case, group.group), ([], []))[names.index(score.system)].append(group.hit)
-        often = {key: [2 * sum(own) > len(own) for own in both] for key, both in hits.items()}
-        lost: list[GateFinding] = []
-        gained: list[GateFinding] = []
-        for case in self.run.cases:
-            for one in case.references:
-                new, old = often.get((case.id, one.id), (False, False))
-                if new != old:
-                    place = "" if one.span is None else one.span.path + (f":{one.span.start}" if one.span.start else "")
-                    text = one_line(one.body, WORDS)
-                    (gained if new else lost).append(GateFinding(case=case.id, place=place, text=text))
-        return tuple(lost), tuple(gained)
 
     def warnings(self) -> Sequence[str]:
         """What must be notes beside the verdict."""

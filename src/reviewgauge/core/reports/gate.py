@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.results import CommentState
 
 
 class GateVerdict(StrEnum):
@@ -54,11 +55,24 @@ class GateCheck(Record):
 
 
 class GateFinding(Record):
-    """A finding that one of the two systems hit and the other did not: `place` is its path and line."""
+    """A finding that one of the two systems hit and the other did not: `place` is its path and line.
+
+    `comment` is what the system that hit it said.
+    """
 
     case: str
     place: str
     text: str
+    comment: str = ""
+
+
+class GateComment(Record):
+    """A comment that only one of the two systems made, and that hits no known finding. `state`: what it counts as."""
+
+    case: str
+    place: str
+    text: str
+    state: CommentState
 
 
 class Gate(GateCheck):
@@ -68,7 +82,8 @@ class Gate(GateCheck):
     scored on, with its interval at `level`. `failed` counts cases that the baseline was scored on, and on which the
     candidate failed or has no review; `low_if_worst` is the lower end (the upper one where lower is better) with those
     counted as worst. `needed` is about how many clusters would tell, were the difference to stay. `lost` are the
-    findings that only the baseline hit, `gained` those that only the candidate did.
+    findings that only the baseline hit, `gained` those that only the candidate did; `comments_lost` and
+    `comments_gained` are the comments beside them, about no known finding.
     """
 
     schema_version: Literal[1] = 1
@@ -86,6 +101,8 @@ class Gate(GateCheck):
     cases: tuple[GateCase, ...] = ()
     lost: tuple[GateFinding, ...] = ()
     gained: tuple[GateFinding, ...] = ()
+    comments_lost: tuple[GateComment, ...] = ()
+    comments_gained: tuple[GateComment, ...] = ()
     dataset: str
     benchmark: str
     resamples: int
