@@ -155,7 +155,7 @@ def test_comments_beside_the_findings_are_listed_with_their_words(bots: Path, tm
     text = (tmp_path / "g.md").read_text("utf-8")
     assert "Comments gained, about no known finding: 120" in text
     assert "and 105 more" in text
-    assert text.index("please consider the name of this, 1") < text.index("Cases: ")
+    assert text.index("please consider the name of this, 1") < text.index("<summary>Lost")
 
 
 def test_findings_carry_the_words_that_hit_them(bots: Path) -> None:
