@@ -11,12 +11,16 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.protocols import Format
 from reviewgauge.core.records import Severity
 from reviewgauge.core.specs import load, names, plugin_name
+from reviewgauge.formats.bitbucket import Bitbucket
 from reviewgauge.formats.coderabbit import Coderabbit
 from reviewgauge.formats.codex import Codex
+from reviewgauge.formats.gerrit import Gerrit
 from reviewgauge.formats.github import Github
+from reviewgauge.formats.gitlab import Gitlab
 from reviewgauge.formats.markdown import Markdown
 from reviewgauge.formats.martian import Martian
 from reviewgauge.formats.parsing.comments import detect
+from reviewgauge.formats.plain import Plain
 from reviewgauge.formats.pr_agent import PrAgent
 from reviewgauge.formats.rdjson import Rdjson
 from reviewgauge.formats.review_bench import ReviewBench
@@ -46,6 +50,11 @@ NOWHERE = (None, None, None, "none")
         ("candidates.json", "martian"),
         ("review-bench.json", "review_bench"),
         ("review-bench-test-set.json", "review_bench"),
+        ("gitlab-discussions-v4.json", "gitlab"),
+        ("gerrit-comments.json", "gerrit"),
+        ("bitbucket-2.0.json", "bitbucket"),
+        ("plain.csv", "plain"),
+        ("plain.json", "plain"),
         ("review.md", "markdown"),
     ],
 )
@@ -339,3 +348,108 @@ def test_places_in_prose(text: str, expected: list[tuple[str | None, int | None,
     (parsed,) = Markdown().read(text.encode(), "x")
     claims = [c.claimed for c in parsed.comments if c.claimed is not None]
     assert [(c.path, c.start, c.end) for c in claims] == expected
+
+
+OFF_BY_ONE = ("src/app.py", 11, 12, "as_given")
+BEFORE = ("src/app.py", 6, 6, "as_given old")
+
+
+def test_gitlab_discussions(shop: Shop) -> None:
+    bot, dev = read(Gitlab(), "gitlab-discussions-v4.json")
+    assert (bot.system, shop.places(bot)) == ("mantis-bot", [OFF_BY_ONE])
+    first = bot.comments[0]
+    assert (first.body, first.suggestion) == ("This index runs past the end.", "    for i in range(len(items)):")
+    assert (first.commit, first.extra["resolved"]) == ("2" * 40, True)
+    assert shop.places(dev) == [BEFORE, ("src/new_name.py", None, None, "file_only"), NOWHERE]
+    assert [drop.reason for drop in dev.skipped] == ["reply", "system note"]
+
+
+def test_gitlab_pages_one_after_the_other_and_in_a_list() -> None:
+    data = (FIXTURES / "gitlab-discussions-v4.json").read_bytes()
+    whole = Gitlab().read(data, "x")
+    assert Gitlab().read(b"[" + data + b", []]", "x") == whole
+    assert Gitlab().read(data + b"[]", "x") == whole
+    assert plugin_name(detect(b"[" + data + b"]", "x")) == "gitlab"
+
+
+def test_gerrit_comments(shop: Shop) -> None:
+    dev, robot = read(Gerrit(), "gerrit-comments.json")
+    assert (robot.system, shop.places(robot)) == ("mantis", [OFF_BY_ONE])
+    assert robot.comments[0].suggestion == "    for i in range(len(items)):"
+    assert robot.comments[0].created is not None and robot.comments[0].extra["unresolved"] is True
+    assert shop.places(dev) == [NOWHERE, BEFORE, ("src/app.py", None, None, "file_only")]
+    assert [drop.reason for drop in dev.skipped] == ["reply"]
+    (silent,) = Gerrit().read(b")]}'\n{}", "x")
+    assert silent.comments == () and plugin_name(detect(b")]}'\n{}", "x")) == "gerrit"
+
+
+def test_gerrit_ranges_that_end_before_the_first_character_of_a_line() -> None:
+    data = b"""{"a.py": [{"message": "m", "updated": "2025-03-01 10:00:00.000000000", "line": 3,
+        "range": {"start_line": 1, "start_character": 0, "end_line": 3, "end_character": 0}}]}"""
+    (parsed,) = Gerrit().read(data, "x")
+    claimed = parsed.comments[0].claimed
+    assert claimed is not None and (claimed.start, claimed.end) == (1, 2)
+
+
+def test_bitbucket_cloud(shop: Shop) -> None:
+    bot, dev = read(Bitbucket(), "bitbucket-2.0.json")
+    assert (bot.key, bot.system) == ("https://bitbucket.org/acme/shop/pull-requests/7", "mantis-bot")
+    assert shop.places(bot) == [OFF_BY_ONE]
+    assert shop.places(dev) == [BEFORE, NOWHERE]
+    assert [drop.reason for drop in dev.skipped] == ["reply", "deleted"]
+
+
+def test_bitbucket_data_center(shop: Shop) -> None:
+    data = b"""{"size": 3, "limit": 25, "isLastPage": true, "start": 0, "values": [
+      {"id": 1, "action": "APPROVED", "user": {"name": "dev"}},
+      {"id": 2, "action": "COMMENTED", "commentAction": "ADDED", "user": {"name": "dev"},
+       "comment": {"id": 9, "text": "off by one", "author": {"name": "mantis"}, "createdDate": 1740823200000,
+                   "comments": [{"id": 10, "text": "Done"}]},
+       "commentAnchor": {"fromHash": "1", "toHash": "2", "line": 12, "lineType": "ADDED", "fileType": "TO",
+                         "path": "src/app.py", "diffType": "EFFECTIVE"}},
+      {"id": 3, "action": "COMMENTED", "comment": {"id": 11, "text": "why not sum?", "author": {"name": "mantis"}},
+       "commentAnchor": {"line": 6, "lineType": "REMOVED", "fileType": "FROM", "path": "src/app.py"}}]}"""
+    (parsed,) = Bitbucket().read(data, "x")
+    assert plugin_name(detect(data, "x")) == "bitbucket"
+    assert (parsed.system, shop.places(parsed)) == ("mantis", [("src/app.py", 12, 12, "as_given"), BEFORE])
+    assert parsed.comments[0].created is not None and parsed.comments[0].commit == "2"
+
+
+@pytest.mark.parametrize("end", [b'"next": "https://api.bitbucket.org/2.0/x?page=2"', b'"isLastPage": false'])
+def test_a_cut_bitbucket_file_is_refused(end: bytes) -> None:
+    page = b'{"pagelen": 50, "values": [], ' + end + b"}"
+    with pytest.raises(BadInput, match="ends before the last page"):
+        Bitbucket().read(page, "x")
+    (parsed,) = Bitbucket().read(b"[" + page + b', {"pagelen": 50, "values": []}]', "x")
+    assert parsed.comments == ()
+
+
+def test_plain_tables(shop: Shop) -> None:
+    mantis, dev, other = read(Plain(), "plain.csv")
+    assert [(one.key, one.system) for one in (mantis, dev, other)] == [
+        ("shop-7", "mantis"),
+        ("shop-7", "dev"),
+        ("other-1", "mantis"),
+    ]
+    assert shop.places(mantis) == [("src/app.py", 12, 13, "as_given"), ("src/app.py", 7, 7, "as_given")]
+    assert mantis.comments[0].body == "This index runs past the end,\nby one."
+    assert [c.severity for c in mantis.comments] == [Severity.HIGH, Severity.CRITICAL]
+    (parsed,) = read(Plain(), "plain.json")
+    assert (parsed.key, parsed.system) == (None, None)
+    assert shop.places(parsed) == [*shop.places(mantis), *shop.places(dev)]
+
+
+@pytest.mark.parametrize(
+    ("data", "extra"),
+    [
+        (b"Line;Path;Body\n7;src/app.py;no eval\n", {}),
+        (b"body\tpath\tline\nno eval\tsrc/app.py\t7\n\n", {}),
+        (b"path,line,body,rule\nsrc/app.py,7,no eval,S307\n", {"rule": "S307"}),
+        (b'{"path": "src/app.py", "line": 7, "body": "no eval", "rule": 3}\n', {"rule": 3}),
+    ],
+)
+def test_plain_columns_are_found_by_the_header(shop: Shop, data: bytes, extra: dict[str, object]) -> None:
+    (parsed,) = Plain().read(data, "x")
+    assert shop.places(parsed) == [("src/app.py", 7, 7, "as_given")]
+    assert parsed.comments[0].extra == extra
+    assert Plain().recognises(data) is not bool(extra)

@@ -8,24 +8,20 @@ resolved is not in this API.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
-from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Side
-from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek
+from reviewgauge.formats.parsing.comments import Collector, flat, has, json_documents, peek
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
 _CHECKS = {"annotation_level", "check_suite", "check_run_id"}
-_NOT_BLANK = re.compile(r"\S")
 
 
 @dataclass(frozen=True)
@@ -63,35 +59,10 @@ class Github(Format):
 
 
 def _items(data: bytes, source: str) -> Iterator[object]:
-    """The entries, whether in one list, in pages one after the other, in a list of pages, or one a line."""
-    try:
-        documents = [parse_json(data, source)]
-    except BadInput:
-        text = data.decode("utf-8-sig", "replace").strip()
-        if not text.startswith("["):
-            documents = [value for _, value in json_lines(data, source)]
-        else:
-            documents = _pages(text, source)
-            if len(documents) < 2:
-                raise
-    for document in documents:
+    """The entries, also those of a list of pages, or under `comments`."""
+    for document in json_documents(data, source):
         listed = has(document, "comments") and not has(document, "body")
-        found = object_node(document, source).as_object()["comments"] if listed else document
-        for entry in found if isinstance(found, list) else [found]:
-            yield from entry if isinstance(entry, list) else [entry]
-
-
-def _pages(text: str, source: str) -> list[object]:
-    decoder, at, pages = json.JSONDecoder(), 0, []
-    try:
-        while at < len(text):
-            page, end = decoder.raw_decode(text, at)
-            pages.append(page)
-            after = _NOT_BLANK.search(text, end)
-            at = after.start() if after else len(text)
-    except (ValueError, RecursionError):
-        raise BadInput(source, f"is not valid JSON from character {at} on", remedy="is the file complete?") from None
-    return pages
+        yield from flat(object_node(document, source).as_object()["comments"] if listed else document)
 
 
 def _key(node: Node) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -137,6 +138,42 @@ def json_lines(data: bytes, source: str) -> Iterator[tuple[int, object]]:
                 yield number, parse_json(line, source)
             except BadInput as error:
                 raise BadInput(source, error.problem.partition(": ")[2], record=number, remedy=error.remedy) from None
+
+
+_NOT_BLANK = re.compile(r"\S")
+
+
+def json_documents(data: bytes, source: str) -> list[object]:
+    """The one JSON document, or pages one after the other as paging clients print them, or one a line."""
+    try:
+        return [parse_json(data, source)]
+    except BadInput:
+        text = data.decode("utf-8-sig", "replace").strip()
+        if not text.startswith("["):
+            return [value for _, value in json_lines(data, source)]
+        documents = _pages(text, source)
+        if len(documents) < 2:
+            raise
+        return documents
+
+
+def _pages(text: str, source: str) -> list[object]:
+    decoder, at, pages = json.JSONDecoder(), 0, []
+    try:
+        while at < len(text):
+            page, end = decoder.raw_decode(text, at)
+            pages.append(page)
+            after = _NOT_BLANK.search(text, end)
+            at = after.start() if after else len(text)
+    except (ValueError, RecursionError):
+        raise BadInput(source, f"is not valid JSON from character {at} on", remedy="is the file complete?") from None
+    return pages
+
+
+def flat(document: object) -> Iterator[object]:
+    """The entries of a list, or of a list of lists; what is no list is one entry."""
+    for entry in document if isinstance(document, list) else [document]:
+        yield from entry if isinstance(entry, list) else [entry]
 
 
 @lru_cache(maxsize=2)
