@@ -9,7 +9,7 @@ from typing import BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
-from reviewgauge.core.base import Record
+from reviewgauge.core.base import Record, unsafe
 from reviewgauge.core.errors import BadInput
 
 R = TypeVar("R", bound=Record)
@@ -50,8 +50,10 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
     message = "should be text, a finite number, true or false" if of_fact else detail["msg"]
     message = message.removeprefix("Value error, ").removeprefix("Input ")
     found = detail["input"]
+    if detail["type"] == "string_pattern_mismatch":
+        message = unsafe(found) or message
     scalar = isinstance(found, str | int | float | bool) or found is None
-    if detail["type"] == "value_error":
+    if detail["type"] in ("value_error", "string_pattern_mismatch"):
         shown = f": {found!r:.60}" if scalar else ""
     else:
         shown = f", not {found!r:.60}" if scalar else ""
