@@ -9,8 +9,8 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.viewer.runs import Found, card_of, find_runs, glance, stamp_of
-from reviewgauge.viewer.selection import headline_of
+from reviewgauge.viewer.runs import Found, find_runs, glance, stamp_of
+from reviewgauge.viewer.selection import card_with_answer, read_quickly
 from viewed_runs import finds, misses, nothing, write_run
 
 
@@ -73,14 +73,14 @@ def test_what_is_no_folder_is_named(tmp_path: Path) -> None:
 
 def card(folder: Path) -> tuple[Found, str, str]:
     (run,) = find_runs([folder]).values()
-    made = headline_of(card_of(run))
+    made = card_with_answer(run, read_quickly)
     return run, made.state, made.headline
 
 
 def test_a_run_that_is_done(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "done", {"silent": nothing, "half": misses, "finder": finds})
     (run,) = find_runs([folder]).values()
-    made = headline_of(card_of(run))
+    made = card_with_answer(run, read_quickly)
     assert (made.state, made.dataset, made.cases, made.reviews, made.problem) == ("done", "toy", 4, 12, "")
     assert (made.systems, made.metrics) == (("silent", "half", "finder"), ("hits",))
     assert made.headline == "finder: 1.00 F1", "who leads, baselines apart"
@@ -116,7 +116,7 @@ def test_a_run_that_is_broken_says_why(tmp_path: Path, file: str, text: str, sai
     folder = write_run(tmp_path / "run", {"finder": finds})
     (folder / file).write_text(text)
     (run,) = find_runs([folder]).values()
-    made = headline_of(card_of(run))
+    made = card_with_answer(run, read_quickly)
     assert made.state == "broken" and said in made.problem and not made.headline
 
 
@@ -124,7 +124,7 @@ def test_scores_that_cannot_be_read_are_a_problem_of_the_card(tmp_path: Path) ->
     folder = write_run(tmp_path / "run", {"finder": finds})
     (folder / "scores.jsonl").write_text("nonsense\n")
     (run,) = find_runs([folder]).values()
-    assert "scores.jsonl" in headline_of(card_of(run)).problem
+    assert "scores.jsonl" in card_with_answer(run, read_quickly).problem
 
 
 def test_a_stamp_changes_with_any_file_and_is_none_of_what_is_gone(tmp_path: Path) -> None:

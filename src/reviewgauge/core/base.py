@@ -67,7 +67,7 @@ def unsafe(value: str) -> str:
 
 
 def _safe_pattern() -> str:
-    """What `unsafe` lets through, as one pattern: ids are most of a record's fields, and a function is slow for each."""
+    """What `unsafe` lets through, as one pattern: ids are many, and a function is slow for each."""
     plain = r"\\/\x00-\x1f\x7f"  # in none of the parts between slashes
     part = rf"(?:[^.{plain}][^{plain}]*|\.[^.{plain}][^{plain}]*|\.\.[^{plain}]+|\.)?"
     named = rf"[^~.{plain}](?:[^:{plain}]|[^{plain}]{{2,}})?"

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from reviewgauge.core.base import Id
+from reviewgauge.core.base import Id, unsafe
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
+from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
@@ -247,7 +248,7 @@ def checked_system(system: str) -> str:
     try:
         return TypeAdapter(Id).validate_python(system)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        problem = unsafe(system) or first_problem(error)[1]
         raise UserError(f"the system name {system!r} {problem}", remedy="give the reviewer another name") from None
 
 

@@ -26,8 +26,8 @@ from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.journal import writer_of
 from reviewgauge.viewer.notes import label_of
 from reviewgauge.viewer.pages import Pages, Query, runs_page
-from reviewgauge.viewer.runs import Found, RunCard, card_of, find_runs, glance, stamp_of
-from reviewgauge.viewer.selection import Selection, Shelf, headline_of
+from reviewgauge.viewer.runs import Found, RunCard, find_runs, glance, stamp_of
+from reviewgauge.viewer.selection import Selection, Shelf, card_with_answer, read_quickly
 from reviewgauge.viewer.templating import assets, icon, render
 from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Gap, context_rows
@@ -37,6 +37,7 @@ STALE = 20  # so many times as long as it took, what runs there are is not looke
 LARGEST_FORM = 100_000  # bytes
 MOST_COMPARED = 20
 PATIENCE = 0.7  # seconds that a reader waits before a page says that something is being read
+READ_AHEAD = 2  # so many of the newest runs are read before anybody asks
 _CHANGE = re.compile(r"change-(\d{1,9})(-split)?\.html", re.ASCII)
 _TWO = re.compile(r"(beside|against)-(\d{1,9})-(\d{1,9})\.html", re.ASCII)
 
@@ -77,8 +78,9 @@ class Viewer:
     def cards(self) -> list[RunCard]:
         """One card a run; what must be read of its reviews comes later, and again when a file of it changed."""
         found = []
-        for slug, run in self.runs().items():
-            stamp = stamp_of(run.path)
+        stamps = {slug: stamp_of(run.path) for slug, run in self.runs().items()}
+        for slug, stamp in sorted(stamps.items(), key=lambda one: max(at for _, at in one[1]), reverse=True):
+            run = self._found[slug]
             if self._asked.get(slug) != stamp:
                 self._asked[slug] = stamp
                 self._for_cards.submit(self._read_card, run, stamp)
@@ -87,8 +89,10 @@ class Viewer:
         return found
 
     def _read_card(self, run: Found, stamp: object) -> None:
-        if self._asked[run.slug] == stamp:  # else the run went on, and is in the queue again
-            self._cards[run.slug] = stamp, headline_of(card_of(run))
+        if self._asked[run.slug] != stamp:  # the run went on, and is in the queue again
+            return
+        ahead = len(self._cards) < READ_AHEAD
+        self._cards[run.slug] = stamp, card_with_answer(run, self.shelf.get if ahead else read_quickly)
 
     def stamp(self, runs: Sequence[Found]) -> str:
         """What changes when a file of these runs does, or when more was read of them."""
@@ -260,7 +264,8 @@ def _label(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     says = {"yes": True, "no": False}.get(form.get("says", ""))
     comment, finding, attempt = form.get("comment", ""), form.get("finding", ""), _whole(form.get("attempt", ""))
     key = case.id, form.get("system", ""), attempt
-    known = {c.id for o in chosen.of_case(case.id)[0] if o.key == key and o.review for c in o.review.comments}
+    said = chosen.outcomes_of(case.id, form.get("system", ""))
+    known = {c.id for o in said if o.key == key and o.review for c in o.review.comments}
     if says is None or comment not in known or finding not in {"", *(r.id for r in case.references)}:
         raise UserError("the form is not whole: reload the page")
     about = {"case": case.id, "system": system, "attempt": attempt, "comment": comment}

@@ -73,9 +73,8 @@ def differences(chosen: Selection, first: str, second: str) -> list[Differing]:
 
 
 def _side(chosen: Selection, case: Case, system: str) -> Side | None:
-    outcomes, scores = chosen.of_case(case.id)
-    matching = next((s.matching for s in scores if s.system == system and s.matching is not None), None)
-    review = next((o.review for o in outcomes if o.system == system and o.review is not None), None)
+    matching = next((s.matching for s in chosen.scores_of(case.id, system) if s.matching is not None), None)
+    review = next((o.review for o in chosen.outcomes_of(case.id, system) if o.review is not None), None)
     if matching is None or review is None:
         return None
     return Side(matching, {comment.id: comment for comment in review.comments})

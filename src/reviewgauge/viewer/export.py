@@ -10,13 +10,13 @@ from reviewgauge.core.files import write_named
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import PAIR
 from reviewgauge.viewer.pages import Pages, Query, runs_page
-from reviewgauge.viewer.runs import Found, card_of
-from reviewgauge.viewer.selection import Shelf, headline_of
+from reviewgauge.viewer.runs import Found
+from reviewgauge.viewer.selection import Shelf, card_with_answer
 
 
 def export(runs: Sequence[Found], out: Path, shelf: Shelf, progress: Progress | None) -> int:
     """Write the pages below `out`; returns how many. Raises UserError."""
-    cards = [headline_of(card_of(run)) for run in runs]
+    cards = [card_with_answer(run, shelf.get) for run in runs]
     written = 0
     for card in cards:
         if card.state == "broken":

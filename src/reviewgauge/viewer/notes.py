@@ -33,7 +33,7 @@ class ChangeNotes:
 
 def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
     """The notes of one change; `asking` is its number, where the reader may say whether a comment's result is right."""
-    outcomes, scores = chosen.of_case(case.id)
+    outcomes, scores = chosen.outcomes_of(case.id), chosen.scores_of(case.id)
     view = next(iter(view_changes([case], outcomes, scores, chosen.systems, chosen.metric)))
     placed = (one for file in view.files for one in chain(file.remarks, *(line.remarks for line in file.lines)))
     columns = {one.anchor: column for column in view.columns for one in column.said}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
@@ -18,14 +19,29 @@ from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, findings
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.core.results import CommentOutcome, Outcome, Score
-from reviewgauge.engine.run.scored_run import ScoredRun, open_runs, read_scored_runs, recorded_label
-from reviewgauge.viewer.runs import Found, RunCard, stamp_of
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.indexes import OutcomeKey
+from reviewgauge.engine.run.scored_run import (
+    ScoredRun,
+    open_runs,
+    read_scored_runs,
+    recorded_label,
+    renamed_labels,
+)
+from reviewgauge.viewer.runs import Found, RunCard, card_of, stamp_of
 from reviewgauge.views import figures
 from reviewgauge.views.report.report import ReportData, matched_metric, systems_of
 from reviewgauge.views.verdict import Verdict, verdict
 
 KEPT = 4  # selections in memory
-Key = tuple[str, str]  # case, system
+Key = tuple[str, ...]  # the runs' parts of the address
+
+
+class Stamp(NamedTuple):
+    """What changes when the files of runs do: those that figures are made of, and those that hold labels."""
+
+    files: object
+    labels: object
 
 
 @dataclass(frozen=True)
@@ -60,11 +76,14 @@ class Selection:
     cases: Sequence[Case]
     outcomes: Sequence[Outcome]
     scores: Sequence[Score]
+    keys: tuple[Sequence[OutcomeKey], Sequence[OutcomeKey]]  # what each outcome and each score is of
     settings: tuple[int, int]  # resamples, seed
     boards: Sequence[MetricBoard] = ()
     metric: str = ""
     systems: Sequence[str] = ()
     problem: str = ""
+    people: Mapping[str, Sequence[Label]] = field(default_factory=dict)  # as `read_people` found it
+    other_labels: int = 0  # of the runs, and about something else
 
     @property
     def name(self) -> str:
@@ -87,17 +106,22 @@ class Selection:
             raise UserError("there is no such change")
         return self.cases[number - 1]
 
-    @cached_property
-    def people(self) -> Mapping[str, Sequence[Label]]:
-        """What people said of comments, by case: with the systems' names here, and of two by one person the later."""
-        own = (label for case in self.cases for label in case.labels) if len(self.runs) == 1 else ()
-        added = self.boards[0].run.labels if self.boards else ()
+    def read_people(self) -> None:
+        """Note anew what people said of comments, by case: of two things that one person said of one, the later."""
+        names = list(self.boards[0].run.systems_in) if self.boards else [{}]
+        added = [renamed_labels(RunFolder.open(run.path), own) for run, own in zip(self.runs, names, strict=True)]
+        self.other_labels = sum(not _of_a_comment(label) for label in chain(*added))
         found: dict[str, dict[tuple[object, ...], Label]] = {}
-        for label in chain(own, added):
-            if label.rater_kind is RaterKind.HUMAN and label.subject.comment is not None:
-                key = *label.subject.model_dump().values(), label.rater, label.dimension
-                found.setdefault(label.subject.case, {})[key] = label
-        return {case: list(labels.values()) for case, labels in found.items()}
+        for label in filter(_of_a_comment, chain(self._first_labels, *added)):
+            key = *label.subject.model_dump().values(), label.rater, label.dimension
+            found.setdefault(label.subject.case, {})[key] = label
+        self.people = {case: list(labels.values()) for case, labels in found.items()}
+
+    @cached_property
+    def _first_labels(self) -> Sequence[Label]:
+        """Those that came with the cases, where they name the systems of this run."""
+        labels = (label for case in self.cases for label in case.labels) if len(self.runs) == 1 else ()
+        return list(filter(_of_a_comment, labels))
 
     @cached_property
     def verdict(self) -> Verdict | None:
@@ -128,19 +152,25 @@ class Selection:
         return {fact: sorted(values) for fact, values in found.items() if 1 < len(values) <= 40}
 
     @cached_property
-    def places(self) -> Mapping[str, tuple[list[int], list[int]]]:
-        """Where the outcomes and the scores of each case are."""
-        found: dict[str, tuple[list[int], list[int]]] = {}
-        for at, outcome in enumerate(self.outcomes):
-            found.setdefault(outcome.case, ([], []))[0].append(at)
-        for at, score in enumerate(self.scores):
-            found.setdefault(score.case, ([], []))[1].append(at)
-        return found
+    def _places(self) -> Sequence[Mapping[str, Mapping[str, Sequence[int]]]]:
+        """Where the outcomes and the scores of each case and system are."""
+        both: list[dict[str, dict[str, list[int]]]] = [{}, {}]
+        for found, keys in zip(both, self.keys, strict=True):
+            for at, (case, system, _) in enumerate(keys):
+                found.setdefault(case, {}).setdefault(system, []).append(at)
+        return both
 
-    def of_case(self, case: str) -> tuple[list[Outcome], list[Score]]:
-        """The outcomes and the scores of one case."""
-        outcomes, scores = self.places.get(case, ((), ()))
-        return [self.outcomes[at] for at in outcomes], [self.scores[at] for at in scores]
+    def outcomes_of(self, case: str, system: str = "") -> list[Outcome]:
+        """The outcomes of one case, by one system or by all."""
+        return [self.outcomes[at] for at in self._of(0, case, system)]
+
+    def scores_of(self, case: str, system: str = "") -> list[Score]:
+        """The scores of one case, of one system or of all."""
+        return [self.scores[at] for at in self._of(1, case, system)]
+
+    def _of(self, which: int, case: str, system: str) -> Iterable[int]:
+        found = self._places[which].get(case, {})
+        return found.get(system, ()) if system else sorted(chain.from_iterable(found.values()))
 
     @cached_property
     def rows(self) -> Sequence[ChangeRow]:
@@ -174,6 +204,10 @@ class Selection:
         ]
 
 
+def _of_a_comment(label: Label) -> bool:
+    return label.rater_kind is RaterKind.HUMAN and label.subject.comment is not None
+
+
 def state_of(outcome: CommentOutcome) -> str:
     """The state of a comment as pages name it."""
     return "rejected" if outcome.rejected else str(outcome.state)
@@ -195,37 +229,49 @@ def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selectio
         boards.append(MetricBoard(one, board, compare(one, resamples=resamples, seed=seed) if several else None))
     first = scored[0]
     metrics = {one.signature: one for one in scored}
-    data = ReportData("", "", [one.board for one in boards], cases=first.cases, outcomes=first.outcomes)
+    data = ReportData("", "", [one.board for one in boards], cases=first.cases)
     having = [name for name, one in metrics.items() if any(score.matching is not None for score in one.scores)]
     metric = matched_metric(data, having)
     shown = metrics.get(metric, first)
     settings = resamples, seed
-    return Selection(runs, first.cases, first.outcomes, shown.scores, settings, boards, metric, systems_of(data))
+    systems = list(dict.fromkeys([*systems_of(data), *first.unscored]))
+    keys = first.outcome_keys, shown.score_keys
+    chosen = Selection(runs, first.cases, first.outcomes, shown.scores, keys, settings, boards, metric, systems)
+    chosen.read_people()
+    return chosen
 
 
 def _unscored(runs: Sequence[Found], problem: str) -> Selection:
     folder = open_runs([runs[0].path])[0]
-    outcomes = folder.outcomes()
-    systems = list(dict.fromkeys([*folder.manifest.systems, *(o.system for o in outcomes)]))
-    return Selection(runs, folder.cases(), outcomes, (), (0, 0), systems=systems, problem=problem)
+    reviews = folder.stored_outcomes()
+    systems = list(dict.fromkeys([*folder.manifest.systems, *(system for _, system, _ in reviews.keys)]))
+    keys = reviews.keys, ()
+    return Selection(runs, folder.cases(), reviews.outcomes, (), keys, (0, 0), systems=systems, problem=problem)
 
 
-def headline_of(card: RunCard) -> RunCard:
-    """The card with the answer of its first metric: who leads, and with what."""
-    if not card.metrics:
+def card_with_answer(run: Found, read: Callable[[Sequence[Found]], Selection]) -> RunCard:
+    """The run's card, with who leads by its first metric, and with what."""
+    card = card_of(run)
+    if card.state == "broken" or not card.metrics:
         return card
     try:
-        first = read_scored_runs([card.run.path])[0]
+        chosen = read([run])
     except UserError as error:
         return replace(card, problem=str(error))
-    board = leaderboard(first, resamples=100)
+    if not chosen.boards:
+        return replace(card, problem=chosen.problem)
+    card, board = replace(card, metrics=tuple(map(recorded_label, card.metrics))), chosen.boards[0].board
     best = next((row for row in board.systems if not row.baseline), None)
-    metrics = tuple(map(recorded_label, card.metrics))
     if best is None:
-        return replace(card, metrics=metrics)
+        return card
     found = figures.estimate(best, board.headline)
     value = f"{figures.number(found.value, found.unit)} {figures.label(board.headline)}"
-    return replace(card, metrics=metrics, headline=f"{best.system}: {value}")
+    return replace(card, headline=f"{best.system}: {value}")
+
+
+def read_quickly(runs: Sequence[Found]) -> Selection:
+    """What a row of the list needs: figures without good intervals."""
+    return read_selection(runs, 100, 0)
 
 
 class Shelf:
@@ -233,23 +279,38 @@ class Shelf:
 
     def __init__(self, resamples: int, seed: int) -> None:
         self._settings = resamples, seed
-        self._kept: OrderedDict[tuple[str, ...], tuple[object, Selection]] = OrderedDict()
-        self._turn = threading.Lock()
+        self._kept: OrderedDict[Key, tuple[Stamp, Selection]] = OrderedDict()
+        self._turns: defaultdict[Key, threading.Lock] = defaultdict(threading.Lock)
 
     def fresh(self, runs: Sequence[Found]) -> Selection | None:
-        """The selection, if it was read and no file changed since."""
-        known = self._kept.get(tuple(run.slug for run in runs))
-        return known[1] if known is not None and known[0] == [stamp_of(run.path) for run in runs] else None
+        """The selection, if it was read and nothing was written since but what people say of comments."""
+        key, stamp = _key_and_stamp(runs)
+        before, chosen = self._kept.get(key, (None, None))
+        if before is None or chosen is None or before.files != stamp.files:
+            return None
+        if before.labels != stamp.labels:
+            others = chosen.other_labels
+            chosen.read_people()
+            if chosen.other_labels != others:  # classes, say, which figures are sliced by
+                return None
+            self._kept[key] = stamp, chosen
+        return chosen
 
     def get(self, runs: Sequence[Found]) -> Selection:
         """The selection, read anew where a file changed since. Raises UserError."""
-        key = tuple(run.slug for run in runs)
-        with self._turn:
-            stamp = [stamp_of(run.path) for run in runs]  # before reading: what is written meanwhile counts next time
-            known = self._kept.get(key)
-            if known is None or known[0] != stamp:
-                known = self._kept[key] = stamp, read_selection(runs, *self._settings)
+        key, stamp = _key_and_stamp(runs)  # before reading: what is written meanwhile counts next time
+        with self._turns[key]:
+            chosen = self.fresh(runs)
+            if chosen is None:
+                chosen = read_selection(runs, *self._settings)
+                self._kept[key] = stamp, chosen
             self._kept.move_to_end(key)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-            return known[1]
+            return chosen
+
+
+def _key_and_stamp(runs: Sequence[Found]) -> tuple[Key, Stamp]:
+    stamps = [stamp_of(run.path) for run in runs]
+    files, labels = [stamp[:3] for stamp in stamps], [stamp[3] for stamp in stamps]  # not the lock, which labels take
+    return tuple(run.slug for run in runs), Stamp(files, labels)

@@ -27,7 +27,7 @@ def compare_versions(old: ScoredRun, new: ScoredRun, *, resamples: int = 10_000,
     The measures are the headline, with precision and recall where the metric has them.
     """
     metric = new.metric
-    both = replace(new, scores=_together(old, new), systems_in=(), outcomes=())
+    both = replace(new, scores=_together(old, new), systems_in=(), outcomes=(), outcome_keys=(), score_keys=())
     pairs = [(system, system + BEFORE) for system in new.systems if system in old.systems]
     wanted = [metric.headline, *(one for one in USUAL if one in _measures_of(new))]
     table = compare(both, pairs=pairs, measures=wanted, resamples=resamples, seed=seed)

@@ -15,9 +15,10 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import TypeAdapter, ValidationError
 
-from reviewgauge.core.base import RelPath
+from reviewgauge.core.base import RelPath, unsafe
 from reviewgauge.core.errors import BadInput, UserError, one_line
 from reviewgauge.core.files import replacing
+from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Progress
 
 MOST_FILES = 10_000
@@ -106,7 +107,7 @@ def _problem(info: zipfile.ZipInfo, seen: set[str]) -> str:
     try:
         TypeAdapter(RelPath).validate_python(name)
     except ValidationError as error:
-        return "a file whose name " + error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        return f"a file whose name {unsafe(name) or first_problem(error)[1]}"
     if info.filename != info.orig_filename or PurePosixPath(name).as_posix() != name:
         return "a file with an unclear name"
     if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):

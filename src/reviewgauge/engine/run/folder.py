@@ -19,6 +19,8 @@ from reviewgauge.core.version import __version__
 from reviewgauge.engine.run.indexes import (
     StoredCases,
     StoredLabels,
+    StoredOutcomes,
+    StoredScores,
     stored_cases,
     stored_labels,
     stored_outcomes,
@@ -266,6 +268,10 @@ class RunFolder:
 
         A failure gives way to whatever was recorded after it. Two reviews under one key are an error.
         """
+        return self.stored_outcomes().outcomes
+
+    def stored_outcomes(self) -> StoredOutcomes:
+        """The same with their keys and digests, which need no reading."""
         known = self._stored_cases().at
         return self._once(REVIEWS, self._reviews, lambda: stored_outcomes(self._reviews, known, CASES))
 
@@ -275,14 +281,18 @@ class RunFolder:
 
     def scores(self, metric: str | None = None) -> Sequence[Score]:
         """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
-        known = self._stored_cases().at
         if metric is not None:
-            return stored_scores(self._scores, known, CASES, metric)
+            return stored_scores(self._scores, self._stored_cases().at, CASES, metric).scores
+        return self.stored_scores().scores
+
+    def stored_scores(self) -> StoredScores:
+        """The same with their heads, which need no reading."""
+        known = self._stored_cases().at
         return self._once(SCORES, self._scores, lambda: stored_scores(self._scores, known, CASES, None))
 
     def scored_metrics(self) -> list[str]:
         """The signatures of the metrics that the run was scored with, in the order of their first scores."""
-        return list(dict.fromkeys(score.metric for _, score in self._scores.read()))
+        return list(dict.fromkeys(head.metric for head in self.stored_scores().heads))
 
     def append_score(self, score: Score, *, sync: bool = True) -> None:
         """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""

@@ -23,7 +23,7 @@ from reviewgauge.engine.run.journal import Journal
 from reviewgauge.engine.run.manifest import benchmark_hash
 
 R = TypeVar("R", bound=Record)
-OutcomeKey = tuple[str, str, int]
+OutcomeKey = tuple[str, str, int]  # case, system, attempt
 
 
 class StoredCases(NamedTuple):
@@ -31,6 +31,30 @@ class StoredCases(NamedTuple):
 
     cases: Sequence[Case]
     at: Mapping[str, int]
+
+
+class StoredOutcomes(NamedTuple):
+    """The outcomes, and of each, in the same order, its key and its digest."""
+
+    outcomes: Sequence[Outcome]
+    keys: Sequence[OutcomeKey]
+    digests: Sequence[str]
+
+
+class ScoreHead(NamedTuple):
+    """What of a score is asked for without its evidence: the digest of what it measured, and whether that applied."""
+
+    key: OutcomeKey
+    metric: str
+    of: str
+    applies: bool
+
+
+class StoredScores(NamedTuple):
+    """The scores, and of each, in the same order, its head."""
+
+    scores: Sequence[Score]
+    heads: Sequence[ScoreHead]
 
 
 class StoredLabels(NamedTuple):
@@ -69,7 +93,7 @@ def stored_cases(path: Path, benchmark: str) -> StoredCases:
     return StoredCases(cases, at)
 
 
-def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str) -> Sequence[Outcome]:
+def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str) -> StoredOutcomes:
     """One outcome per (case, system, attempt), in the order in which they first came.
 
     A failure gives way to whatever was recorded after it. Two reviews under one key, and one of a case that is not
@@ -77,6 +101,7 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
     """
     reviewed = bytearray()
     found: dict[OutcomeKey, int] = {}
+    digests: list[str] = []
     path = str(journal.path)
     try:
         with _indexed(journal.path, Outcome) as (stream, outcomes):
@@ -88,6 +113,7 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
                 if at is None:
                     found[key] = outcomes.places.add(start, size)
                     reviewed.append(outcome.review is not None)
+                    digests.append(outcome.digest)
                     continue
                 if reviewed[at]:
                     raise BadInput(
@@ -97,15 +123,16 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
                         remedy="remove one of the two lines",
                     )
                 outcomes.places.replace(at, start, size)
-                reviewed[at] = outcome.review is not None
+                reviewed[at], digests[at] = outcome.review is not None, outcome.digest
     except FileNotFoundError:
-        return []
-    return outcomes
+        return StoredOutcomes([], [], [])
+    return StoredOutcomes(outcomes, list(found), digests)
 
 
-def stored_scores(journal: Journal[Score], known: Container[str], cases: str, metric: str | None) -> Sequence[Score]:
+def stored_scores(journal: Journal[Score], known: Container[str], cases: str, metric: str | None) -> StoredScores:
     """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
-    found: dict[tuple[str, str, int, str], int] = {}
+    found: dict[tuple[OutcomeKey, str], int] = {}
+    heads: list[ScoreHead] = []
     path = str(journal.path)
     try:
         with _indexed(journal.path, Score) as (stream, scores):
@@ -115,14 +142,18 @@ def stored_scores(journal: Journal[Score], known: Container[str], cases: str, me
                 if metric is not None and score.metric != metric:
                     continue
                 scores.keep(start, size, score)
-                key = (sys.intern(score.case), sys.intern(score.system), score.attempt, sys.intern(score.metric))
-                if (at := found.get(key)) is None:
-                    found[key] = scores.places.add(start, size)
+                key = (sys.intern(score.case), sys.intern(score.system), score.attempt)
+                applies = score.parts is not None or score.failure is not None
+                head = ScoreHead(key, sys.intern(score.metric), score.of, applies)
+                if (at := found.get((key, head.metric))) is None:
+                    found[key, head.metric] = scores.places.add(start, size)
+                    heads.append(head)
                 else:
                     scores.places.replace(at, start, size)
+                    heads[at] = head
     except FileNotFoundError:
-        return []
-    return scores
+        return StoredScores([], [])
+    return StoredScores(scores, heads)
 
 
 def stored_labels(journal: Journal[Label]) -> StoredLabels:

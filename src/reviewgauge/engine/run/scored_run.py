@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from array import array
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
 from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
+from reviewgauge.engine.run.indexes import OutcomeKey, ScoreHead
 from reviewgauge.engine.run.manifest import MIXED, SystemEntry
 
 T = TypeVar("T", Outcome, Score)
@@ -41,8 +41,9 @@ class ScoredRun:
     """One metric's scores on one benchmark, read once: leaderboard, comparison, gate, plan and report take it as it is.
 
     `unscored` are systems that were reviewed but not measured with this metric. `reviewers` has who is behind each
-    system. `systems_in` has, for each run, its scored systems by their own name, with
-    the name that they have here.
+    system. `systems_in` has, for each run, its scored systems by their own name, with the name that they have here.
+    `outcome_keys` and `score_keys` say without reading what each outcome and score is of; empty where a run was made in
+    memory.
     """
 
     metric: Metric
@@ -55,6 +56,8 @@ class ScoredRun:
     unscored: Sequence[str] = ()
     reviewers: Mapping[str, ReviewedBy] = field(default_factory=dict)
     systems_in: Sequence[Mapping[str, str]] = ()
+    outcome_keys: Sequence[OutcomeKey] = ()
+    score_keys: Sequence[OutcomeKey] = ()
 
     @property
     def systems(self) -> list[str]:
@@ -87,9 +90,11 @@ class ScoredRun:
 
     def only(self, systems: Sequence[str]) -> ScoredRun:
         """The scores of these systems alone."""
-        kept = [at for at, score in enumerate(self.scores) if score.system in systems]
+        keys = self.score_keys or [score.key for score in self.scores]
+        kept = [at for at, (_, system, _) in enumerate(keys) if system in systems]
         named = [{old: new for old, new in own.items() if new in systems} for own in self.systems_in]
-        return replace(self, scores=Lazy.of(kept, self.scores.__getitem__), systems_in=named)
+        scores = Lazy.of(kept, self.scores.__getitem__)
+        return replace(self, scores=scores, score_keys=[keys[at] for at in kept], systems_in=named)
 
 
 def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[ScoredRun]:
@@ -99,7 +104,8 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
     benchmarks, and for runs that were not scored.
     """
     runs = open_runs(paths)
-    digests = [_digests(run) for run in runs]
+    reviews = [run.stored_outcomes() for run in runs]
+    digests = [dict(zip(one.keys, one.digests, strict=True)) for one in reviews]
     if not any(digests):
         raise UserError(f"{paths[0]} holds no reviews", remedy=f"reviewgauge review DATASET REVIEWER -o {paths[0]}")
     renames = rename_systems([{system for _, system, _ in own} for own in digests], paths)
@@ -111,7 +117,8 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
         scores=(),
         dataset=runs[0].manifest.dataset,
         benchmark=runs[0].manifest.benchmark,
-        outcomes=_together([run.outcomes() for run in runs], renames),
+        outcomes=_together([one.outcomes for one in reviews], renames),
+        outcome_keys=_keys([one.keys for one in reviews], renames),
         labels=chained([renamed_labels(run, names) for run, names in zip(runs, renames, strict=True)]),
         reviewers={
             names.get(system, system): _reviewed_by(entry)
@@ -140,6 +147,7 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
                     ],
                     renames,
                 ),
+                score_keys=_keys([own[name].keys if name in own else () for own in measured], renames),
                 unscored=[system for system in blank.unscored if system not in seen],
                 systems_in=scored,
             )
@@ -204,43 +212,40 @@ def check_named_once(paths: Sequence[str | Path]) -> None:
 
 @dataclass
 class _Measured:
-    """The systems that a metric measured in a run, in their order, where its scores are, and whether it applies."""
+    """The systems that a metric measured in a run, where its scores are, what they are of, and whether it applies."""
 
     systems: dict[str, None] = field(default_factory=dict)
     places: array[int] = field(default_factory=lambda: array("L"))
+    keys: list[OutcomeKey] = field(default_factory=list)
     applies: bool = False
-
-
-def _digests(run: RunFolder) -> dict[tuple[str, str, int], str]:
-    """The digest of each outcome of a run."""
-    return {(sys.intern(o.case), sys.intern(o.system), o.attempt): o.digest for o in run.outcomes()}
 
 
 def _check_scores(run: RunFolder, digests: Mapping[tuple[str, str, int], str]) -> dict[str, _Measured]:
     """What was measured, by metric. Raises UserError where its reviews are gone or were changed since."""
     found: dict[str, _Measured] = {}
-    orphans: list[Score] = []
-    changed: list[Score] = []
-    for at, score in enumerate(run.scores()):
-        own = found.setdefault(score.metric, _Measured())
+    orphans: list[ScoreHead] = []
+    changed: list[ScoreHead] = []
+    for at, head in enumerate(run.stored_scores().heads):
+        own = found.setdefault(head.metric, _Measured())
         own.places.append(at)
-        own.systems[score.system] = None
-        own.applies = own.applies or score.parts is not None or score.failure is not None
-        digest = digests.get(score.key)
+        own.keys.append(head.key)
+        own.systems[head.key[1]] = None
+        own.applies = own.applies or head.applies
+        digest = digests.get(head.key)
         if digest is None:
-            orphans.append(score)
-        elif score.of not in ("", digest):
-            changed.append(score)
+            orphans.append(head)
+        elif head.of not in ("", digest):
+            changed.append(head)
     if digests and orphans:
         raise UserError(
             f"{run.path / SCORES} holds {len(orphans)} scores of reviews that {REVIEWS} does not hold, "
-            f"such as {orphans[0].system} on {orphans[0].case}",
+            f"such as {orphans[0].key[1]} on {orphans[0].key[0]}",
             remedy=f"remove {SCORES} and score again",
         )
     if changed:
         raise UserError(
             f"{run.path}: {len(changed)} reviews changed since they were measured, "
-            f"such as {changed[0].system} on {changed[0].case}",
+            f"such as {changed[0].key[1]} on {changed[0].key[0]}",
             remedy=shlex.join(["reviewgauge", "score", str(run.path), recorded_label(changed[0].metric)]),
         )
     return found
@@ -273,6 +278,12 @@ def _together(parts: Sequence[Sequence[T]], renames: Sequence[Mapping[str, str]]
 
     pairs = zip(parts, renames, strict=True)
     return chained([Lazy.of(part, partial(renamed, names=names)) if names else part for part, names in pairs])
+
+
+def _keys(parts: Sequence[Sequence[OutcomeKey]], renames: Sequence[Mapping[str, str]]) -> Sequence[OutcomeKey]:
+    """The same for what records are of."""
+    pairs = zip(parts, renames, strict=True)
+    return [(case, names.get(system, system), attempt) for part, names in pairs for case, system, attempt in part]
 
 
 def renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Sequence[Label]:
