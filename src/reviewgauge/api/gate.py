@@ -13,6 +13,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import Gate
 from reviewgauge.core.specs import names, names_class, short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
+from reviewgauge.repo.forge.commenting import post_comment
 
 
 def gate(
@@ -57,6 +58,14 @@ def gate(
     verdict, reason = overall(checks)
     notes = tuple(dict.fromkeys(warning for one in found for warning in one.warnings))
     return found[0].model_copy(update={"checks": checks, "verdict": verdict, "reason": reason, "warnings": notes})
+
+
+def comment(text: str, name: str) -> str:
+    """Post `text` as the comment `name` of this CI job's pull request; returns what was done, or why it was not."""
+    try:
+        return post_comment(text, name)
+    except UserError as error:  # the verdict stands without it
+        return f"not commented: {error}"
 
 
 def split_measure(word: str) -> tuple[str, str]:

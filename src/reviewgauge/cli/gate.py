@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.gate import gate
+from reviewgauge.api.gate import comment, gate
 from reviewgauge.cli.options import json_option, resamples_option, seed_option
-from reviewgauge.cli.output import emit
+from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.reports.gate import GateVerdict
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.views import gates
 
 EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL: 3}
@@ -27,6 +28,7 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 @click.option("--system", default="", help="The candidate, where RUN holds several systems.")
 @click.option("--against", default="", help="The baseline system, where its run holds several.")
 @click.option("--markdown", type=click.Path(dir_okay=False), help="Write the verdict for a pull request.")
+@click.option("--comment", "named", metavar="NAME", help="Put the verdict on the pull request of this CI job.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the verdict as JUnit XML.")
 @resamples_option
 @seed_option
@@ -41,6 +43,7 @@ def command(
     margins: Sequence[float],
     markdown: str | None,
     junit: str | None,
+    named: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -49,13 +52,19 @@ def command(
     Exit code 0: not worse by more than the margin. 1: worse. 3: cannot tell. Both runs must be scored. Without a
     --metric it is the headline of the metric of the runs. Noise (margin .1), comments per change (2) and
     clean changes left alone (.1) are guarded: a candidate that is surely worse by more fails, whatever its --metric.
+
+    The comment NAME of --comment is made once, and replaced by later runs; it takes the token in GITHUB_TOKEN, or in
+    GITLAB_TOKEN. Without one it is not made, which changes no exit code.
     """
     if not margins:
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
     found = gate(run, baseline=baseline, metric=metrics, margin=margins, **options)
+    text = hide_secrets(gates.markdown(found))
     if markdown:
-        write_named(Path(markdown), gates.markdown(found).encode())
+        write_named(Path(markdown), text.encode())
     if junit:
         write_named(Path(junit), gates.junit(found))
     emit(found, as_json, lambda: gates.gate(found))
+    if named:
+        note(comment(text, named))
     context.exit(EXIT[found.verdict])
