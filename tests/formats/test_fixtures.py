@@ -55,6 +55,7 @@ NOWHERE = (None, None, None, "none")
         ("bitbucket-2.0.json", "bitbucket"),
         ("plain.csv", "plain"),
         ("plain.json", "plain"),
+        ("inspect-0.3.285.json", "inspect"),
         ("review.md", "markdown"),
     ],
 )

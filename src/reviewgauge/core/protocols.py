@@ -192,11 +192,14 @@ class Parsed(Record):
     """The comments that a file holds on one change, before anchoring (`claimed` is set, `span` is not).
 
     `key` names the change in the file's own words (case id, head commit or URL), None when the file does not say.
-    `skipped` counts what is not a review comment: triggers, bot chatter, status lines.
+    `skipped` counts what is not a review comment: triggers, bot chatter, status lines. `attempt` is None where the file
+    knows of none. `answer` stands in place of comments: a whole review, placed already, or why there is none.
     """
 
     key: str | None = None
     system: str | None = None
+    attempt: int | None = None
+    answer: Review | Failure | None = None
     root: str | None = None  # the folder that absolute paths start with, when the file tells
     comments: tuple[Comment, ...] = ()
     skipped: tuple[Drop, ...] = ()

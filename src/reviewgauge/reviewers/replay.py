@@ -19,6 +19,7 @@ from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath, Word
+from reviewgauge.models.chat.client import current_tracker
 from reviewgauge.repo.diff.positions import relative_path
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.review_files import (
@@ -95,8 +96,12 @@ class Replay(Reviewer):
 
     def review(self, change: Change) -> Review:
         """The comments of the files on `change`, placed in it. Raises BadInput when there are none."""
-        comments = unique(self._comments(change))
-        return Review(case=change.id or change.repo, system=self.system, comments=comments)
+        entries, scan = self._entries(change)
+        whole = [entry.answer for entry in entries if isinstance(entry.answer, Review)]
+        if len(whole) == len(entries) == 1:
+            return whole[0]
+        comments = self._place_scan(entries, change) if scan else placed(entries, change, self.root)
+        return Review(case=change.id or change.repo, system=self.system, comments=unique(comments))
 
     @property
     def _one_file_each(self) -> bool:
@@ -123,13 +128,13 @@ class Replay(Reviewer):
         parsed = read_reviews(file, self.format)
         return self._choose(parsed, rivals=_mapping(parsed, [change]) == "named")
 
-    def _comments(self, change: Change) -> Iterator[Comment]:
+    def _entries(self, change: Change) -> tuple[list[Parsed], bool]:
+        """What the files say of `change` in this attempt, and whether it is a scan of the whole repository."""
         if self._one_file_each:
             file = file_of(self.path, change)
             if file is None:
                 raise BadInput(self.path, f"has no file for {_name(change)}")
-            yield from placed(self._of_file(file, change), change, self.root)
-            return
+            return self._of_attempt(self._of_file(file, change), change), False
         whole = read_reviews(Path(self.path).expanduser(), self.format)
         mapping = self.mapping or _mapping(whole, [change])
         parsed = self._choose(whole, rivals=mapping == "named")
@@ -137,13 +142,19 @@ class Replay(Reviewer):
             mine = [entry for entry in parsed if entry.key is not None and names_change(entry.key, change)]
             if not mine and self.missing == "failure":
                 raise BadInput(self.path, f"does not name {_name(change)}")
-            yield from placed(mine, change, self.root)
-        elif mapping == "scan":
-            if self.missing == "failure" and change.repo not in self.scanned:
-                raise BadInput(self.path, f"does not speak of {change.repo}")
-            yield from self._place_scan(parsed, change)
-        else:
-            yield from placed(parsed, change, self.root)
+            return self._of_attempt(mine, change), False
+        if mapping == "scan" and self.missing == "failure" and change.repo not in self.scanned:
+            raise BadInput(self.path, f"does not speak of {change.repo}")
+        return parsed, mapping == "scan"
+
+    def _of_attempt(self, entries: list[Parsed], change: Change) -> list[Parsed]:
+        """The entries of the attempt that is asked for, where they tell. Raises BadInput where it is not there."""
+        tracker = current_tracker()
+        attempt = tracker.attempt if tracker else 1
+        mine = [entry for entry in entries if entry.attempt in (None, attempt)]
+        if entries and not mine:
+            raise BadInput(self.path, f"has no attempt {attempt} at {_name(change)}")
+        return mine
 
     def _foreign(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
         """The comments on paths of another machine. Raises UserError where all are."""
@@ -221,6 +232,8 @@ class Replay(Reviewer):
         unnamed = sum(len(entry.comments) for entry in parsed if entry.key is None)
         if unnamed:
             yield _drop(_count(unnamed, "comment"), "name no change, in a file where others do")
+        if (attempts := max((entry.attempt or 1 for entry in parsed), default=1)) > 1:
+            yield _drop(f"{attempts} attempts in the file", f"review --attempts {attempts} takes them all")
         if keys - known:
             lost = sum(len(entry.comments) for entry in parsed if entry.key is not None and entry.key not in known)
             item = f"{_count(len(keys - known), 'change')}, {_count(lost, 'comment')}"
@@ -265,11 +278,13 @@ def _drop(item: str, reason: str) -> Drop:
 def _mapping(parsed: Sequence[Parsed], changes: Sequence[Change]) -> Literal["named", "scan", "whole"]:
     """How a file is split: by the names in it, by lines as one scan of the repository, or not at all.
 
-    An address always names a change, be it another one. Other words (SARIF's automation id, the commit of a scan)
-    count only where one of them is a name of one of these changes.
+    An address always names a change, be it another one, and so does what knows its attempt. Other words (SARIF's
+    automation id, the commit of a scan) count only where one of them is a name of one of these changes.
     """
     keys = {entry.key for entry in parsed if entry.key is not None}
-    if any("://" in key or any(names_change(key, change) for change in changes) for key in keys):
+    if any(entry.attempt is not None for entry in parsed) or any(
+        "://" in key or any(names_change(key, change) for change in changes) for key in keys
+    ):
         return "named"
     return "scan" if len(changes) > 1 else "whole"
 

@@ -13,6 +13,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import files_below, plain_file, read_file
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Anchoring, Change, Comment, Side
+from reviewgauge.core.results import Failed, Failure
 from reviewgauge.core.specs import load
 from reviewgauge.repo.diff.anchors import anchor_all
 from reviewgauge.repo.diff.diffs import changed_lines
@@ -156,9 +157,16 @@ def fingerprint(files: Sequence[Path]) -> str:
 
 
 def placed(parsed: Iterable[Parsed], change: Change, root: str = "") -> Iterator[Comment]:
-    """The comments of several entries at their places in `change`; `root` is what absolute paths start with."""
+    """The comments of several entries at their places in `change`; `root` is what absolute paths start with.
+
+    Raises Failed for an entry that says why there is no review.
+    """
     read = code_reader(change)
     for entry in parsed:
+        if isinstance(entry.answer, Failure):
+            raise Failed(entry.answer.kind, entry.answer.message, raw=entry.answer.raw)
+        if entry.answer is not None:
+            yield from entry.answer.comments
         yield from anchor_all(entry.comments, change, root or entry.root, read)
 
 
