@@ -42,6 +42,7 @@ NOWHERE = (None, None, None, "none")
         ("github-rest-2022-11-28.json", "github"),
         ("codex-0.50.json", "codex"),
         ("codex-session.jsonl", "codex"),
+        ("codex-review-0.155.txt", "codex"),
         ("coderabbit-0.4.jsonl", "coderabbit"),
         ("pr-agent-0.31.yaml", "pr_agent"),
         ("pr-agent-improve.yaml", "pr_agent"),
@@ -191,6 +192,15 @@ def test_codex_sessions_and_prose(shop: Shop) -> None:
     assert shop.places(parsed) == [("src/app.py", 5, 5, "as_given")]
     answer = (FIXTURES / "codex-0.50.json").read_bytes()
     assert Codex().read(b"Here is {my} review:\n```json\n" + answer + b"```\n", "x") == read(Codex(), "codex-0.50.json")
+
+
+def test_a_review_that_codex_printed(shop: Shop) -> None:
+    (parsed,) = read(Codex(), "codex-review-0.155.txt")
+    assert shop.places(parsed) == [("src/app.py", 5, 5, "as_given"), ("src/app.py", 7, 9, "as_given")]
+    assert [c.severity for c in parsed.comments] == [Severity.CRITICAL, Severity.MEDIUM]
+    assert parsed.comments[0].body == "[P0] Null deref\n\nFirst.\n\n- with a list below it"
+    with pytest.raises(BadInput, match="the reviewer gave no answer"):
+        detect(b"Reviewer failed to output a response.\n", "x").read(b"Reviewer failed to output a response.\n", "x")
 
 
 def test_coderabbit(shop: Shop) -> None:

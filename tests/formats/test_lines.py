@@ -35,6 +35,7 @@ NATIVE = {
     "pylint-json2.json": "7:W0123",
     "ruff-native.json": "3:E711 7:S307",
     "semgrep-native.json": "7:python.lang.security.audit.eval-detected.eval-detected",
+    "sonarqube-issues.json": "5:python:S5754 None:python:S104",
     "shellcheck-native.json": "2:2164 2:2086",
     "shellcheck-checkstyle.xml": "2:ShellCheck.SC2164 2:ShellCheck.SC2086 3:ShellCheck.SC2012 3:ShellCheck.SC2086",
 }
@@ -49,6 +50,14 @@ def test_each_finding_of_a_linter_is_a_comment_at_its_line(name: str) -> None:
     found = [f"{c.claimed.start}:{c.category}" for c in parsed.comments if c.claimed]
     assert " ".join(found) == {**PRINTED, **NATIVE}[name]
     assert parsed.skipped == () and all(c.claimed and c.claimed.path for c in parsed.comments)
+
+
+def test_a_page_of_several_is_refused_and_a_project_is_no_folder() -> None:
+    data = (FIXTURES / "sonarqube-issues.json").read_bytes()
+    (parsed,) = Linter().read(data, "x")
+    assert {c.claimed and c.claimed.path for c in parsed.comments} == {"src/app.py"} and parsed.system == "sonarqube"
+    with pytest.raises(BadInput, match=r"page with 2 of 900 findings"):
+        Linter().read(data.replace(b'500, "total": 2', b'500, "total": 900'), "x")
 
 
 def test_they_end_on_the_lines_of_a_real_repository(shop: Shop) -> None:

@@ -211,7 +211,7 @@ def plugin_info(kind: str, name: str) -> PluginInfo:
     return PluginInfo(
         kind=kind,
         name=name,
-        text=f"{module}\n\n{inspect.cleandoc(cls.__doc__ or '')}",
+        text="\n\n".join(filter(None, (module, inspect.cleandoc(cls.__doc__ or ""), cls.more()))),
         parameters=parameters,
         needs=tuple(_needs(cls)),
         example=_example(cls, kind, name),

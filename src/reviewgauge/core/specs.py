@@ -54,6 +54,11 @@ class Plugin(ABC):
         """What this plug-in rests on beyond its parameters: weights, library versions, data hashes, prompts."""
         return {}
 
+    @classmethod
+    def more(cls) -> str:
+        """What `info` says below the words of the class."""
+        return ""
+
     @property
     def models(self) -> tuple[str, ...]:
         """The specs of the chat models that it asks (`openai:gpt-5`); empty where it asks none.

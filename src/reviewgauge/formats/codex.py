@@ -2,7 +2,8 @@
 
 Source: openai/codex, `ReviewOutputEvent` in `codex-rs/protocol`; the OpenAI cookbook's "Build Code Review with the
 Codex SDK" prints the same schema for `codex exec --output-schema`. Also read: the session log (JSON lines), whose last
-`exited_review_mode` counts, and the object in a fence or in prose. The overall verdict is not a comment.
+`exited_review_mode` counts, the object in a fence or in prose, and the text that `codex review` makes of it. The
+overall verdict is not a comment.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import ClassVar
 
 from typing_extensions import override
@@ -23,6 +25,9 @@ from reviewgauge.formats.parsing.comments import Collector, decode, has, json_li
 
 _PRIORITIES = (Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW)
 _REVIEW = re.compile(r'\{(?=\s*"findings"\s*:)')  # in a model's prose
+_RENDERED = re.compile(r"^(?:Full review comments|Review comment):\s*$", re.MULTILINE)
+_ITEM = re.compile(r"^- (?:\[[ x]\] )?(\S.*) — (.+):(\d{1,9})-(\d{1,9})\s*$", re.MULTILINE)
+_NO_REVIEW = b"Reviewer failed to output a response."
 _TAG = re.compile(r"\s*\[P([0-3])\]\s*")
 
 
@@ -52,6 +57,8 @@ class Codex(Format):
             findings = value["findings"]
             placed = isinstance(findings, list) and bool(findings) and has(findings[0], "code_location")
             return placed or "overall_correctness" in value
+        if data.strip() == _NO_REVIEW or (b"eview comment" in data and _rendered(data.decode("utf-8", "replace"))):
+            return True
         return b'"exited_review_mode"' in data or (b'"findings"' in data and b'"overall_correctness"' in data)
 
 
@@ -63,6 +70,10 @@ def _output(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
         if b'"exited_review_mode"' in data:
             return _from_log(data, source)
         text = decode(data, source)
+        if data.strip() == _NO_REVIEW:
+            raise BadInput(source, "holds no review: the reviewer gave no answer", remedy="run it again") from None
+        if findings := _rendered(text):
+            return None, None, object_node({"findings": findings}, source)
         opened = _REVIEW.search(text)
         try:
             value, _ = json.JSONDecoder().raw_decode(text, opened.start() if opened else len(text))
@@ -71,6 +82,24 @@ def _output(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
     if isinstance(value, dict) and has(value.get("review_output"), "findings"):
         value = value["review_output"]
     return None, None, object_node(value, source)
+
+
+def _rendered(text: str) -> list[dict[str, object]]:
+    """The findings of a review as `codex review` prints it, as objects."""
+    header = _RENDERED.search(text)
+    items = list(_ITEM.finditer(text, header.end())) if header else []
+    ends = [*(item.start() for item in items[1:]), len(text)]
+    return [
+        {
+            "title": item[1],
+            "body": dedent(text[item.end() : end]).strip(),
+            "code_location": {
+                "absolute_file_path": item[2],
+                "line_range": {"start": int(item[3]), "end": int(item[4])},
+            },
+        }
+        for item, end in zip(items, ends, strict=False)
+    ]
 
 
 def _from_log(data: bytes, source: str) -> tuple[int | None, str | None, Node]:

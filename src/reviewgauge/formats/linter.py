@@ -1,7 +1,8 @@
 """A linter's own JSON, of those that `parsing/linters.toml` lists, and Checkstyle's XML (read).
 
-Source: the output of ESLint, Ruff, Pylint, Bandit, Semgrep, golangci-lint, ShellCheck and mypy. A report of errors
-without a finding is refused: the tool did not look. XML with a DOCTYPE is refused, so that no entity is expanded.
+Source: the output of ESLint, Ruff, Pylint, Bandit, Semgrep, golangci-lint, ShellCheck, mypy and SonarQube's Web API.
+A report of errors without a finding is refused: the tool did not look. So is a page of several, and XML with a DOCTYPE,
+so that no entity is expanded.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Linter(Format):
         )
         for entry in _entries(data, value, source, table):
             path = _field(entry, table["path"], Node.needed)
+            if "below" in table:
+                path = path.removeprefix(f"{entry.needed(table['below'])}:")
             for one in entry.nodes(table["each"]) if "each" in table else [entry]:
                 _add(found, one, path, table)
         errors = value.get(table["errors"]) if isinstance(value, dict) and "errors" in table else None
@@ -64,6 +67,10 @@ class Linter(Format):
             raise BadInput(
                 source, f"{name} reports errors and no finding", field=table["errors"], remedy="run it again"
             )
+        total = _field(object_node(value, source), table["total"], Node.integer) if "total" in table else None
+        if total is not None and total > len(found.comments):
+            problem = f"is a page with {len(found.comments):,} of {total:,} findings"
+            raise BadInput(source, problem, field=table["total"], remedy="ask for them all, such as with ps=500")
         return [found.parsed()]
 
     def recognises(self, data: bytes) -> bool:

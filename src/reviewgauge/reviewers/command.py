@@ -12,9 +12,11 @@ import shlex
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
+
+from typing_extensions import override
 
 from reviewgauge.core.errors import BadInput, NeedsCode, UserError, one_line
 from reviewgauge.core.protocols import Format, Parsed, Reviewer
@@ -39,6 +41,7 @@ from reviewgauge.reviewers.reading.environment import (
     place,
     settings,
 )
+from reviewgauge.reviewers.reading.programs import described, parameters, preset
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, foreign_paths, on_added_lines, placed, unique
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -52,31 +55,34 @@ _RAW = 20_000  # characters of an answer that could not be used
 class Command(Reviewer):
     """Runs `run` (a program and its arguments, without a shell) in a checkout of each change.
 
-    `{base}`, `{head}`, `{workspace}`, `{case}`, `{diff}`, `{title}`, `{description}`, `{issues}`, `{output}` and
-    `{here}` (the folder that you are in) are replaced in arguments; the same stand in `REVIEWGAUGE_BASE` and so on, the
-    case where `env` names `REVIEWGAUGE_CASE`. `{files}` or `{files:*.py,*.pyi}`, an argument of its own, becomes one
-    for each changed file that is there. `{{word}}` is `{word}`. The review is what it prints, or what it writes to
-    `output` (a path in the checkout, or `{output}`), in `format` (found out from the content when empty). `env` are the
-    variables that are passed on. `accept` are the exit codes of a program that worked. `empty` is what no output, or
-    one without a place, means, `lines` which comments count. `stdin="diff"` feeds it the diff. `seconds`,
-    `output_limit` (bytes) and `processes` end it. `checkout="none"` does without one, `history=True` has the real
-    commits in it, `whole=False` makes do with the files at hand, `strip_agent_config=False` leaves files that steer
-    coding agents in the folder, and `home` is a folder that each review gets a copy of.
+    `{base}`, `{head}`, `{workspace}`, `{case}`, `{diff}`, `{title}`, `{description}`, `{issues}`, `{given}` (the folder
+    of those files), `{output}` and `{here}` (the folder that you are in) are replaced in arguments; the same stand in
+    `REVIEWGAUGE_BASE` and so on, the case where `env` names `REVIEWGAUGE_CASE`. `{files}` or `{files:*.py,*.pyi}`, an
+    argument of its own, becomes one for each changed file that is there. `{{word}}` is `{word}`. The review is what it
+    prints, or what it writes to `output` (a path in the checkout, or `{output}`), in `format` (found out from the
+    content when empty). `env` are the variables that are passed on. `accept` are the exit codes of a program that
+    worked. `empty="silent"`: no output, or one without a place, means no findings; `"words"`: one without a place does.
+    `lines` says which comments count. `stdin="diff"` feeds it the diff. `seconds`, `output_limit` (bytes) and
+    `processes` end it. `checkout="none"` does without one, `history=True` has the real commits in it, `whole=False`
+    makes do with the files at hand, `strip_agent_config=False` leaves files that steer coding agents in the folder, and
+    `home` is a folder that each review gets a copy of.
     `sandbox="bwrap"` shows the program the checkout, read-only, and the system's folders, and no network, home or other
     process; `"bwrap+network"` leaves it the network; `visible` are further files and folders that it may read. `"off"`
     does without the PID namespace that programs get where the system allows one, as sudo does not work there.
     `contract="review_bench"` hands over and takes what ReviewBench's agent contract says, `config` are its settings.
+    `preset` is how a reviewer in use is run; what you say yourself goes before, and `arguments` are added after `run`.
     """
 
     needs_diff: ClassVar[bool] = True
     runs_programs: ClassVar[bool] = True
+    example: ClassVar[str] = 'command(run="./my-tool.sh")'
 
-    run: tuple[ProgramText, ...] | list[ProgramText] | ProgramText
+    run: tuple[ProgramText, ...] | list[ProgramText] | ProgramText = ()
     format: Word = ""
     output: ProgramText = ""
     env: tuple[ProgramText, ...] = ("PATH",)
     accept: tuple[int, ...] = (0,)
-    empty: Literal["failure", "silent"] = "failure"
+    empty: Literal["failure", "silent", "words"] = "failure"
     lines: Literal["all", "added"] = "all"
     stdin: Literal["", "diff"] = ""
     seconds: float = 900.0
@@ -91,14 +97,29 @@ class Command(Reviewer):
     visible: tuple[ProgramText, ...] = ()
     contract: Literal["", "review_bench"] = ""
     config: tuple[ProgramText, ...] = ()
+    preset: Word = ""
+    arguments: tuple[ProgramText, ...] | list[ProgramText] | ProgramText = ()
 
     def __post_init__(self) -> None:
-        run = shlex.split(self.run) if isinstance(self.run, str) else self.run
-        object.__setattr__(self, "run", tuple(run))
+        if self.preset:  # written out, so that a run says how it was made where a preset is another one later
+            usual = {one.name: one.default for one in fields(self)}
+            for name, value in parameters(self.preset).items():
+                if getattr(self, name) == usual[name]:
+                    object.__setattr__(self, name, value)
+        for name in ("run", "arguments"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, tuple(shlex.split(given) if isinstance(given, str) else given))
+
+    @classmethod
+    @override
+    def more(cls) -> str:
+        return described()
 
     @property
     def default_name(self) -> str:
-        """The program, or the script that an interpreter runs."""
+        """The preset, the program, or the script that an interpreter runs."""
+        if self.preset:
+            return self.preset
         words = [word for word in self._argv if not word.startswith("-")]
         if not words:
             return "command"
@@ -116,7 +137,7 @@ class Command(Reviewer):
 
     @property
     def _argv(self) -> tuple[str, ...]:
-        return tuple(self.run)
+        return (*self.run, *self.arguments)
 
     def pins(self) -> Mapping[str, str]:
         """The SHA-256 of the program, and of the files below the current folder that its arguments name."""
@@ -239,7 +260,7 @@ class Command(Reviewer):
                 check_findings(data, at.environment)
             return parsed
         except BadInput as error:
-            if isinstance(error, NoPlace) and self.empty == "silent":
+            if isinstance(error, NoPlace) and self.empty != "failure":
                 return [Parsed(skipped=(Drop(item=source, by="command", reason=f"{error.problem}: left out"),))]
             text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))
             raise Failed(FailureKind.UNREADABLE, error.problem, remedy=error.remedy, raw=text) from None
@@ -253,8 +274,9 @@ def _check(command: Command) -> None:
     argv = command._argv
     if not argv or not argv[0]:
         raise UserError("command needs a program", remedy="command(run=('./review.sh', '{diff}'))")
-    if not _program(argv, command.env):
-        raise no_program(argv[0])
+    if missing := [one for one in (argv[0], *_beside(command)) if not find_program(one, command.env)]:
+        install = f"needs {preset(command.preset)['install']}" if command.preset else ""
+        raise UserError(f"there is no program {missing[0]}", remedy=install) if install else no_program(missing[0])
     for name in command.env:
         if not _VARIABLE.fullmatch(name):
             raise UserError(
@@ -313,7 +335,13 @@ def _named(command: Command) -> list[Path]:
     """The program, and the files below the current folder that its arguments name."""
     here = str(Path.cwd())
     named = [word.replace("{here}", here) for word in command._argv[1:] if word.startswith("{here}/")]
-    return [Path(word) for word in (_program(command._argv, command.env), *named) if word]
+    beside = [find_program(one, command.env) for one in _beside(command)]
+    return [Path(word) for word in (_program(command._argv, command.env), *beside, *named) if word]
+
+
+def _beside(command: Command) -> Sequence[str]:
+    """The programs that a preset calls by a shell."""
+    return preset(command.preset).get("programs", ()) if command.preset else ()
 
 
 def _visible(command: Command) -> list[Path]:

@@ -130,7 +130,20 @@ _ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
 
 FILES = re.compile(r"\{files(?::([^{}]{1,400}))?\}")
 _SLOT = re.compile(r"\{(\{\w{1,40}\})\}|(?<!\$)\{([A-Za-z_]\w{0,39})\}")  # ${HOME} is the shell's
-_SLOTS = ("files", "base", "head", "diff", "case", "workspace", "title", "description", "issues", "output", "here")
+_SLOTS = (
+    "files",
+    "base",
+    "head",
+    "diff",
+    "case",
+    "workspace",
+    "title",
+    "description",
+    "issues",
+    "given",
+    "output",
+    "here",
+)
 _PLAIN = re.compile(r"[\w.][^\0]*", re.DOTALL)  # no program takes a name with this beginning for an option
 
 
@@ -251,7 +264,8 @@ def _hand_over(change: Change, folder: Path) -> dict[str, str]:
     }
     for name, text in texts.values():
         (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
-    return {**{key: str(folder / name) for key, (name, _) in texts.items()}, "output": str(folder / "review")}
+    paths = {key: str(folder / name) for key, (name, _) in texts.items()}
+    return {**paths, "given": str(folder), "output": str(folder / "review")}
 
 
 def _copy_home(source: Path, target: Path) -> None:
