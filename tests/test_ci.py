@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
@@ -137,3 +139,48 @@ def test_the_page_shows_what_there_is() -> None:
     assert gitlab["gate"]["extends"] == ".reviewgauge"
     template = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text("utf-8"))
     assert set(gitlab["gate"]["variables"]) <= set(template[".reviewgauge"]["variables"])
+
+
+HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
+SLOTS = "Look.\n{{ diff_hunk }}\n{{ fence_note }}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Look only for defects that a user would notice.\n", ""),
+        (f"[user]\n{SLOTS}", ""),
+        ("", "prompt.txt is empty"),
+        ("[user]\nLook at {{ dif_hunk }}\n", "there is no slot {{ dif_hunk }}"),
+        ("[user]\nLook at {{ diff_hunk\n", "is not a slot"),
+        ("Look at {{ diff_hunk }\n", "is not a slot"),
+        (b"Look \xff", "prompt.txt is not UTF-8"),
+    ],
+)
+def test_the_hook_checks_a_prompt_without_asking_a_model(text: str | bytes, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_bytes(text.encode() if isinstance(text, str) else text)
+    done = run(shlex.join([*HOOK["entry"].split(), *HOOK["args"], "prompt.txt"]), tmp_path)
+    assert done.returncode == (2 if problem else 0), done.stderr
+    assert problem in done.stdout
+    assert ("1 good prompt record, 0 bad" in done.stdout) == (not problem)
+
+
+def test_the_hook_needs_a_reviewer_that_takes_a_template(tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_text("Look.\n", encoding="utf-8")
+    done = run("reviewgauge check --prompt silent prompt.txt", tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "silent takes no template" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "taken"),
+    [
+        ("prompt.txt", True),
+        ("bench/prompt-swr.txt", True),
+        ("prompts/a.txt", True),
+        ("notes.txt", False),
+        ("prompts/a.md", False),
+    ],
+)
+def test_the_hook_takes_prompts_alone(path: str, taken: bool) -> None:
+    assert bool(re.search(HOOK["files"], path)) == taken

@@ -10,16 +10,18 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
-from reviewgauge.core.protocols import Progress
+from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.check import CheckResult, Problem
 from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.specs import load
 from reviewgauge.datasets.files.labels import FILES as LABEL_FILES
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.datasets.jsonl import EXAMPLE, REVIEWS, case_files
@@ -71,6 +73,23 @@ def check(
         bad=bad,
         problems=tuple(Problem(file=p.source, line=p.record, field=p.field, problem=str(p)) for p in problems),
     )
+
+
+def check_prompt(path: str | Path, reviewer: str) -> CheckResult:
+    """Whether a file can be the template of `reviewer`, a spec of `prompt`. No model is asked. Raises UserError."""
+    from reviewgauge.reviewers.prompt import Prompt  # what reads lines alone needs none of it
+
+    asked = load(Reviewer, reviewer)
+    if not isinstance(asked, Prompt):
+        raise UserError(f"{reviewer} takes no template", remedy="--prompt 'prompt(model=\"fake:example\")'")
+    asked = replace(asked, template=str(path))
+    try:
+        wrong = asked.template_problem(asked.words(bool(asked.context)))
+        wrong = f"{path}: {wrong}" if wrong else ""
+    except UserError as error:
+        wrong = str(error)
+    problems = (Problem(file=str(path), line=None, field="", problem=wrong),) if wrong else ()
+    return CheckResult(path=str(path), records={} if wrong else {"prompt": 1}, bad=len(problems), problems=problems)
 
 
 def _files(path: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.check import check
+from reviewgauge.api.check import check, check_prompt
 from reviewgauge.cli.options import json_option, plugin_option
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.core.reports.check import CheckResult
@@ -24,16 +24,19 @@ from reviewgauge.engine.bundle.compare import DIGITS
     type=click.IntRange(min=1, max=DIGITS),
     help="How far the figures of a bundle must agree; fewer for embeddings on another machine.",
 )
+@click.option("--prompt", metavar="SPEC", help="FILES are templates for this reviewer, such as prompt(model=...).")
 @plugin_option
 @json_option
-def command(files: Sequence[str], as_json: bool, **options: Any) -> int:
+def command(files: Sequence[str], prompt: str | None, as_json: bool, **options: Any) -> int:
     """Check FILES: ReviewGauge's own format record by record, and every number of a bundle by recomputing it.
 
     A bundle is checked without a network, up to the first number that differs. The exit code is 2 when a record is
     wrong, 1 when a bundle differs.
     """
     with progress_bar("checking", quiet=as_json) as progress:
-        results = [check(path, progress=progress, **options) for path in files]
+        results = [
+            check_prompt(path, prompt) if prompt else check(path, progress=progress, **options) for path in files
+        ]
     for line in () if as_json else (line for result in results for line in result.notes):
         note(f"note: {line}")
     emit(results, as_json, lambda: "\n".join(line for one in results for line in _shown(one)), whole_lines=True)
