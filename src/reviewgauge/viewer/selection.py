@@ -32,6 +32,7 @@ from reviewgauge.viewer.runs import Found, RunCard, card_of, stamp_of
 from reviewgauge.views import figures
 from reviewgauge.views.report.report import ReportData, matched_metric, systems_of
 from reviewgauge.views.verdict import Verdict, verdict
+from reviewgauge.views.verdict_facts import MISSED_BY
 
 KEPT = 4  # selections in memory
 Key = tuple[str, ...]  # the runs' parts of the address
@@ -140,7 +141,12 @@ class Selection:
     @cached_property
     def misses(self) -> str:
         """What the leader misses most, in plain words."""
-        return verdict(self.boards[0].run, self.sliced[0], self.boards[0].table).misses if self.boards else ""
+        if not self.boards:
+            return ""
+        first, (resamples, seed) = self.boards[0], self.settings
+        slices = [name for name in telling_slices(first.run) if name in MISSED_BY]
+        board = leaderboard(first.run, slices=slices, least=FEWEST, resamples=resamples, seed=seed)
+        return verdict(first.run, board, first.table).misses
 
     @cached_property
     def facts(self) -> Mapping[str, list[str]]:

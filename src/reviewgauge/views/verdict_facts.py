@@ -55,6 +55,9 @@ class _Told(NamedTuple):
         return self.e.value or 0.0
 
 
+MISSED_BY = tuple(_WORDS["misses"]["kinds"])  # the slices that it speaks of
+
+
 def misses_sentence(board: Leaderboard, ranked: Sequence[SystemSummary]) -> str:
     """Of each fact of the findings, the kind of which the leader finds the smallest share, and who finds most."""
     parts, order = [], [s.system for s in ranked]

@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import chain
 from typing import NamedTuple
 
-from reviewgauge.analysis.stats.score_table import stated_facets, word_order
+from reviewgauge.analysis.stats.score_table import stated_facets, table_of, word_order
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
@@ -352,5 +353,6 @@ def telling_slices(run: ScoredRun) -> list[str]:
         if fact not in (ARM, PAIR) and len(set(stated)) <= MOST_VALUES:
             groups = Counter(map(group_values(stated, FEWEST).__getitem__, stated))
             telling += [fact] if sum(n >= FEWEST for n in groups.values()) > 1 else []
-    facets = [name for name, found in stated_facets(run.scores).items() if 2 <= len(found) <= MOST_VALUES]
+    scores = chain.from_iterable(table_of(run).cells.values())
+    facets = [name for name, found in stated_facets(scores).items() if 2 <= len(found) <= MOST_VALUES]
     return list(dict.fromkeys([*tier_slice(run.cases), *telling, *facets]))

@@ -183,12 +183,15 @@ def resampled_measures(
     table = np.concatenate([sums, sizes[:, :, None]], axis=2)
     active = np.flatnonzero(table.any(axis=(0, 2)))
     columns = np.ascontiguousarray(table[:, active].transpose(2, 0, 1)).reshape((width + 1) * systems, active.size)
+    numbers: dict[bytes, int] = {}  # systems share many rows, such as the number of findings: each is summed once
+    same = [numbers.setdefault(row.tobytes(), len(numbers)) for row in columns]
+    distinct = columns[np.unique(same, return_index=True)[1]]
     all_active = active.size == resampler.clusters
     found: Mapping[str, Numbers] = {}
     pieces: list[Numbers] = []
     for weights in resampler.weights():
         drawn = weights if all_active else weights[:, active]
-        totals = (columns @ drawn.T).reshape(width + 1, -1)
+        totals = (distinct @ drawn.T)[same].reshape(width + 1, -1)
         found = measures_of(metric, MatrixAggregate(names, totals[:-1], totals[-1]))
         pieces.append(np.array(list(found.values())).reshape(len(found), systems, len(weights)))
     return Measures(tuple(found), np.concatenate(pieces or [np.zeros((0, systems, 0))], axis=2))

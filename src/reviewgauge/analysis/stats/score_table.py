@@ -105,13 +105,14 @@ class ScoreTable:
         values = {value for score in every for value in score.facets.get(name, {})}
         if values <= {NOT_STATED}:
             return
+        columns = {part: at for at, part in enumerate(self.names)}
         for value in sorted(values, key=word_order):
             table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
             for (row, column), scores in self.cells.items():
                 measured = [score for score in scores if score.parts is not None]
                 for score in measured:
                     if (parts := score.facets.get(name, {}).get(value)) is not None:
-                        table[row, column] += _vector(parts, self.names, score) / len(measured)
+                        table[row, column] += _vector(parts, columns, score) / len(measured)
                         mask[column] = True
             yield value, table, mask
 
@@ -180,6 +181,7 @@ def _lay_out(run: ScoredRun) -> ScoreTable:
     later = {case.id: metric.bounds(case) for case in cases if case.id in unbounded} if unbounded else {}
     bounds = {(at, score.attempt): score.bounds or later[score.case] for at, score in failures}
     names = _names(cells, bounds.values())
+    columns = {part: at for at, part in enumerate(names)}
     shape = (len(systems), len(ordered), len(names))
     parts = np.zeros(shape)
     worst, best = (np.zeros(shape), np.zeros(shape)) if failures else (parts, parts)
@@ -188,10 +190,10 @@ def _lay_out(run: ScoredRun) -> ScoreTable:
     fake = np.zeros(shape[:2], dtype=np.bool_)
     bounded = np.ones(len(systems), dtype=np.bool_)
     for at, group in cells.items():
-        measured = [_vector(score.parts, names, score) for score in group if score.parts is not None]
+        measured = [_vector(score.parts, columns, score) for score in group if score.parts is not None]
         broken = [(score, bounds[at, score.attempt]) for score in group if score.failure is not None]
-        low = [_vector(bound.worst, names, score) for score, bound in broken if bound is not None]
-        high = [_vector(bound.best, names, score) for score, bound in broken if bound is not None]
+        low = [_vector(bound.worst, columns, score) for score, bound in broken if bound is not None]
+        high = [_vector(bound.best, columns, score) for score, bound in broken if bound is not None]
         bounded[at[0]] &= len(low) == len(broken)
         status[at], attempts[at], fake[at] = _status(group), len(group), any(score.fake for score in group)
         for table, rows in ((parts, measured), (worst, measured + low), (best, measured + high)):
@@ -230,14 +232,18 @@ def _status(group: Sequence[SlimScore]) -> Status:
     return Status.FAILED if any(score.failure is not None for score in group) else Status.NOT_APPLICABLE
 
 
-def _vector(parts: Parts, names: Sequence[str], score: SlimScore) -> Numbers:
+def _vector(parts: Parts, columns: Mapping[str, int], score: SlimScore) -> Numbers:
+    """The parts in their columns, 0 in the others."""
+    row = [0.0] * len(columns)
     for name, value in parts.items():
         if not math.isfinite(value):
             raise UserError(
                 f"{score.metric} measured {name}={value} for {score.system} on {score.case}, which is not finite",
                 remedy="a metric that does not apply must return a reason instead",
             )
-    return np.array([parts.get(name, 0.0) for name in names], dtype=np.float64)
+        if name in columns:
+            row[columns[name]] = value
+    return np.array(row, dtype=np.float64)
 
 
 def _collect(run: ScoredRun, slimmer: Slimmer, column: Mapping[str, int]) -> tuple[dict[Key, SlimScore], list[str]]:

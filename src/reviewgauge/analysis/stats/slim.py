@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -116,6 +116,10 @@ class _Row(Mapping[str, float]):
             return self._values[self._names.index(name)]
         except ValueError:
             raise KeyError(name) from None
+
+    @override
+    def items(self) -> ItemsView[str, float]:
+        return dict(zip(self._names, self._values, strict=True)).items()  # the inherited one looks each name up
 
     @override
     def __iter__(self) -> Iterator[str]:
