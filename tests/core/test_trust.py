@@ -15,11 +15,12 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Reviewer, Stage
 from reviewgauge.core.specs import KINDS, Plugin, find_class, load, load_from, load_recorded, names
 from reviewgauge.core.trust import FromFile, Use, holds_text, uses
+from reviewgauge.exports.writing.export import Export
 from reviewgauge.operators.code.operator import Operator
 
 
 def plugins() -> Iterator[type[Plugin]]:
-    classes: list[type[Plugin]] = [*Plugin.__subclasses__(), Operator]
+    classes: list[type[Plugin]] = [*Plugin.__subclasses__(), Operator, Export]
     kinds = {cls.kind: cls for cls in classes if "kind" in vars(cls)}
     assert set(KINDS) == set(kinds)
     for kind in KINDS:

@@ -289,7 +289,7 @@ def test_tagged_text_is_tagged_text_whatever_its_name() -> None:
         (b"path,line,body\na.py,1\n", "row 2: has 2 cells, the header 3"),
         (b'path,line,body\na.py,1,b\na.py,1,"b\n', "is not CSV"),
         (b"path,line,body\na.py,one,b\n", "row 2, field line: should be a whole number, not text"),
-        (b"path,line,body\n,1,b\n", "row 2, field path: is missing"),
+        (b"path,line,body,side\na.py,1,b,left\n", "field side: 'left' is neither old nor new"),
     ],
 )
 def test_a_plain_csv_that_is_not_one(data: bytes, says: str) -> None:

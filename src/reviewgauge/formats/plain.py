@@ -1,7 +1,8 @@
 """A plain table of comments, `path, line, body`, as CSV, a JSON list or JSON lines (read).
 
-Source: this project. Columns are found by the header; `end_line`, `severity`, `case` and `system` are optional, others
-are kept in `extra`. Lines count in the code after the change; a comment without one is about the file.
+Source: this project. Columns are found by the header; `end_line`, `side`, `severity`, `case` and `system` are optional,
+others are kept in `extra`. Lines count in the code after the change, or before it where `side` is `old`. A comment
+without a line is about the file, one without a path about the whole change.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from reviewgauge.core.records import Location, Side
 from reviewgauge.formats.parsing.comments import Collector, decode, flat, json_documents, peek, severity_of
 
 _NEEDED = ("path", "line", "body")
-_OPTIONAL = ("end_line", "severity", "case", "system")
+_OPTIONAL = ("end_line", "side", "severity", "case", "system")
 _SEPARATORS = ",;\t"
 
 
@@ -79,14 +80,16 @@ def _rows(data: bytes, source: str) -> Iterator[Node]:
 
 def _add(found: Collector, row: Node) -> None:
     start, end = (_line(row, name) for name in ("line", "end_line"))
-    path, body = row.needed("path"), row.needed("body")
+    path, body, side = row.text("path") or None, row.needed("body"), row.text("side") or Side.NEW
+    if side not in (Side.NEW, Side.OLD):
+        raise row.error(f"{side!r:.40} is neither old nor new", "side")
     if not body.strip():
         found.skip(str(row.record), "empty")
         return
     known = {*_NEEDED, *_OPTIONAL}
     found.add(
         body,
-        Location(path=path, start=start, end=start if end is None else end, side=Side.NEW),
+        Location(path=path, start=start, end=start if end is None else end, side=Side(side)),
         record=row.record,
         severity=severity_of(row.text("severity")),
         extra={name: value for name, value in row.as_object().items() if name not in known},

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+mkdir -p /logs/artifacts
+cp /solution/review.json /logs/artifacts/review.json
