@@ -26,6 +26,7 @@ from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
 from reviewgauge.exports.writing.export import Export
 from reviewgauge.operators.code.operator import Operator
+from reviewgauge.repo.forge.api import ForgeKind
 
 REFERENCE = Path(__file__).parent / "reference"
 KINDS: dict[str, type[Plugin]] = {
@@ -38,11 +39,13 @@ KINDS: dict[str, type[Plugin]] = {
     "contexts": protocols.Context,
     "operators": Operator,
     "exports": Export,
+    "forges": ForgeKind,
 }
 PAGES = {  # of the kinds whose page is a guide
     "reviewers": "../guides/review.md",
     "operators": "../guides/build.md",
     "exports": "../guides/exchange.md",
+    "forges": "../guides/build.md",
 }
 LINES: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome}  # the lines of files
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

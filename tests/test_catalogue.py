@@ -13,8 +13,9 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.specs import Plugin, find_class, load, names, short_spec, signature
 from reviewgauge.operators.code.operator import Operator
+from reviewgauge.repo.forge.api import ForgeKind
 
-KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator)
+KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator, ForgeKind)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 
 

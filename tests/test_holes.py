@@ -128,7 +128,7 @@ def test_a_bundle_runs_no_program(made: Path, tmp_path: Path) -> None:
     for armed in (
         f"sample | generate(reviewers=(\"command(run=('/bin/sh','-c','id > {marker}'), checkout='none')\",))",
         f"sample | generate(reviewers=(\"command(run='touch {marker}')\",))",
-        "sample | first(cases=1) | from_github(repos=('a/b',), api='http://127.0.0.1:9/')",
+        "sample | first(cases=1) | from_forge(repos=('a/b',), api='http://127.0.0.1:9/')",
     ):
         evil = tamper(archive, "runs/run/manifest.json", naming(armed))
         assert main(["check", str(evil)]) == 1, "its tables are of another data set"

@@ -38,6 +38,7 @@ ALPHABET = frozenset([*map(chr, range(128)), *"\x85\xa0éßяあ中１’–\u20
 METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
+    "forges.gitlab": "system notes, cut to 2,000 characters",
     "metrics.coverage.sentences._FENCED": "a block that nothing ends is one match, to the end of the text",
     "models.fake._EACH": "our own prompts",
     "operators.boundary_moved._LENGTH": "200 characters of code",

@@ -17,10 +17,11 @@ from reviewgauge.core.specs import KINDS, Plugin, find_class, load, load_from, l
 from reviewgauge.core.trust import FromFile, Use, holds_text, uses
 from reviewgauge.exports.writing.export import Export
 from reviewgauge.operators.code.operator import Operator
+from reviewgauge.repo.forge.api import ForgeKind
 
 
 def plugins() -> Iterator[type[Plugin]]:
-    classes: list[type[Plugin]] = [*Plugin.__subclasses__(), Operator, Export]
+    classes: list[type[Plugin]] = [*Plugin.__subclasses__(), Operator, Export, ForgeKind]
     kinds = {cls.kind: cls for cls in classes if "kind" in vars(cls)}
     assert set(KINDS) == set(kinds)
     for kind in KINDS:
@@ -68,7 +69,7 @@ def test_a_file_decides_on_nothing_but_plain_values(cls: type[Plugin], name: str
 
 
 def test_what_the_user_said_is_free_wherever_it_stands(tmp_path: Path) -> None:
-    spec = "from_github(api='http://127.0.0.1:1/', repos=('a/b',))"
+    spec = "from_forge(api='http://127.0.0.1:1/', repos=('a/b',))"
     with pytest.raises(UserError, match="an address on the network"):
         load_from(Stage, spec, FromFile("r.toml"))
     assert load_from(Stage, spec, FromFile("r.toml", said=frozenset({"http://127.0.0.1:1/"}))) == load(Stage, spec)

@@ -16,8 +16,8 @@ from reviewgauge.core.building import Decision
 from reviewgauge.core.shares import margin, wilson
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.reading import read_archive
+from reviewgauge.stages.from_forge import FromForge
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.sampling.audit import audit_stage
 from reviewgauge.stages.sampling.audit_table import COLUMNS
 
@@ -54,12 +54,12 @@ def test_pull_requests_and_hosted_reviews(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_parameters_of_pull_requests_are_those_of_the_recipes_and_of_the_source() -> None:
-    table = section("## From pull requests").partition("| parameter |")[2].partition("`from_github` has a few more")[0]
+    table = section("## From pull requests").partition("| parameter |")[2].partition("`from_forge` has a few more")[0]
     named = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if "|" in line)))
     for recipe in ("pull_requests", "hosted_reviews"):
         assert named <= set(read_recipe(recipe).parameters)
-    more = PAGE.partition("`from_github` has a few more")[2].partition("\n\n")[0]
-    assert named | set(re.findall(r"`(\w+)`", more)) == {field.name for field in fields(FromGithub)}
+    more = PAGE.partition("`from_forge` has a few more")[2].partition("\n\n")[0]
+    assert named | set(re.findall(r"`(\w+)`", more)) == {field.name for field in fields(FromForge)}
 
 
 def test_the_parameters_of_a_history_are_named() -> None:

@@ -19,7 +19,7 @@ from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.classify import Classify
 from reviewgauge.stages.drop_low_value import DropLowValue
 from reviewgauge.stages.extract_points import ExtractPoints
-from reviewgauge.stages.from_github import FromGithub
+from reviewgauge.stages.from_forge import FromForge
 from reviewgauge.stages.generate import Generate
 from reviewgauge.stages.merge_same import MergeSame
 from reviewgauge.stages.select_revision import SelectRevision
@@ -38,7 +38,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildFolder]:
 def pulls(tmp_path_factory: pytest.TempPathFactory, context: BuildFolder) -> dict[int, Candidate]:
     with pytest.MonkeyPatch.context() as patch, serve(tmp_path_factory.mktemp("forge"), "discussed") as forge:
         patch.setenv("GITHUB_TOKEN", TOKEN)
-        made = list(FromGithub(api=forge.url).apply((), context))
+        made = list(FromForge(api=forge.url).apply((), context))
     return {one.pull.number: one for one in made if isinstance(one, Candidate) and one.pull is not None}
 
 

@@ -19,7 +19,7 @@ from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.forge.pulls import read_pull
-from reviewgauge.stages.from_github import DUMP, FOLDER, UNREADABLE, FromGithub
+from reviewgauge.stages.from_forge import DUMP, FOLDER, UNREADABLE, FromForge
 from reviewgauge.stages.pull_requests.candidates import NO_DIFF, final_candidate
 from reviewgauge.stages.select_revision import SelectRevision
 
@@ -56,7 +56,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
         yield forge
 
 
-def run(stage: FromGithub, folder: Path) -> tuple[list[Candidate], list[Drop]]:
+def run(stage: FromForge, folder: Path) -> tuple[list[Candidate], list[Drop]]:
     where = BuildFolder(folder, f"github:{NAME}")
     try:
         made = list(stage.apply((), where))
@@ -72,7 +72,7 @@ def dumped(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_a_name_that_is_no_path_costs_its_pull_request(forge: Forge, tmp_path: Path) -> None:
-    found, drops = run(FromGithub(api=forge.url), tmp_path)
+    found, drops = run(FromForge(api=forge.url), tmp_path)
     assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
     assert [(one.item, one.reason) for one in drops] == [(f"{NAME}/pull/2", NO_DIFF)]
     assert "has a file whose" in drops[0].detail
@@ -80,7 +80,7 @@ def test_a_name_that_is_no_path_costs_its_pull_request(forge: Forge, tmp_path: P
 
 @pytest.mark.slow
 def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_path: Path) -> None:
-    found, _ = run(FromGithub(api=forge.url), tmp_path)
+    found, _ = run(FromForge(api=forge.url), tmp_path)
     pull = found[0].pull
     assert pull is not None
     place = BuildFolder(tmp_path, f"github:{NAME}")
@@ -110,20 +110,20 @@ def _answered(forge: Forge) -> dict[str, Any]:
 def test_an_answer_that_no_record_can_hold_costs_its_pull_request(forge: Forge, tmp_path: Path) -> None:
     body = json.dumps([{"id": None, "node_id": "/etc/passwd", "body": "Hm.", "state": "COMMENTED"}]).encode()
     forge.troubles.append(Trouble(Answer(200, body), "/pulls/1/reviews"))
-    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    found, drops = run(FromForge(api=forge.url, numbers=(1,)), tmp_path)
     assert not found
     assert [(one.item, one.reason) for one in drops] == [(f"{NAME}/pull/1", UNREADABLE)]
     assert "id" in drops[0].detail and "absolute path" in drops[0].detail
 
 
 def test_one_bad_line_of_a_dump_costs_that_line(forge: Forge, tmp_path: Path) -> None:
-    run(FromGithub(api=forge.url, numbers=(1,)), tmp_path / "first")
+    run(FromForge(api=forge.url, numbers=(1,)), tmp_path / "first")
     (good,) = dumped(tmp_path / "first")
     bad = {**good, "files": [{"filename": "x" * 5000, "status": "added", "patch": "@@ -0,0 +1 @@\n+a"}]}
     lost = {**good, "issues": [{"repo": "/abs", "issue": {"number": 3}}], "pull": {**good["pull"], "number": 3}}
     path = tmp_path / "dump.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (bad, good, lost)))
-    found, drops = run(FromGithub(archive=str(path)), tmp_path / "second")
+    found, drops = run(FromForge(archive=str(path)), tmp_path / "second")
     assert [one.case.id for one in found] == [f"{NAME}/pull/1", f"{NAME}/pull/3"], "an issue alone costs nothing"
     assert found[1].pull is not None and found[1].pull.extra["unreadable"] == 1
     assert [(one.item, one.reason) for one in drops] == [("dump.jsonl, line 1", UNREADABLE)]
@@ -131,7 +131,7 @@ def test_one_bad_line_of_a_dump_costs_that_line(forge: Forge, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_whatever_stands_anywhere_in_a_dump_is_read_or_told(forge: Forge, tmp_path: Path) -> None:
-    run(FromGithub(api=forge.url, numbers=(1,)), tmp_path / "first")
+    run(FromForge(api=forge.url, numbers=(1,)), tmp_path / "first")
     (good,) = dumped(tmp_path / "first")
     places: dict[tuple[str, ...], list[tuple[str | int, ...]]] = {}
     for path in _paths(good):
@@ -148,7 +148,7 @@ def test_whatever_stands_anywhere_in_a_dump_is_read_or_told(forge: Forge, tmp_pa
         dump.write_text(json.dumps(raw) + "\n" + json.dumps(good) + "\n")
         own = raw["pull"].get("number") if isinstance(raw["pull"], dict) else None
         if own == 1 and own is not True and raw.get("repo") == NAME:
-            found, drops = run(FromGithub(archive=str(dump), states=("merged", "closed", "open")), tmp_path / "second")
+            found, drops = run(FromForge(archive=str(dump), states=("merged", "closed", "open")), tmp_path / "second")
             assert len(found) + len(drops) == 2, "each line is a candidate or a drop"
             for one in found:
                 assert Case.model_validate_json(one.case.to_line()) == one.case
@@ -180,8 +180,8 @@ def test_a_history_that_graphql_does_not_tell_is_not_an_empty_one(forge: Forge, 
     """Without its events nobody knows of forced pushes: the pull request waits for a forge that tells them."""
     said = {"data": {"repository": {"pullRequest": None}}, "errors": [{"type": "NOT_FOUND", "message": "not now"}]}
     forge.troubles.append(Trouble(Answer(200, json.dumps(said).encode()), "/graphql"))
-    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    found, drops = run(FromForge(api=forge.url, numbers=(1,)), tmp_path)
     assert not found
     assert [one.reason for one in drops] == ["the forge does not manage to answer: asked again next time"]
-    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    found, drops = run(FromForge(api=forge.url, numbers=(1,)), tmp_path)
     assert len(found) == 1 and not drops, "what was missing is not kept"

@@ -41,18 +41,17 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending, spendin
 from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.repo.forge.access import repository_name
+from reviewgauge.repo.forge.api import forge_of, repositories
 from reviewgauge.stages.add_twins import AddTwins
 from reviewgauge.stages.check_labels import SHEET
+from reviewgauge.stages.from_forge import FromForge
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.history.source import pooled_names
 from reviewgauge.stages.sampling.audit import audit_stage, check_tables, table_path
 from reviewgauge.stages.sampling.audit_table import read_marks
 from reviewgauge.views.markdown import markdown
 
 CARD_MD = "card.md"
-GITHUB = "github:"
 
 
 class BuildResult(Record):
@@ -186,14 +185,15 @@ def _forecast(out: str, pipeline: Pipeline, client: ChatClient) -> BuildResult:
 def _sources(given: Sequence[str | Path]) -> tuple[str, ...]:
     """What to build from: paths one by one, repositories of a forge together."""
     named = tuple(dict.fromkeys(map(str, given))) or (".",)
-    forge = [source.removeprefix(GITHUB) for source in named if source.startswith(GITHUB)]
-    if forge and len(forge) < len(named):
-        raise UserError("paths and repositories of GitHub cannot be built together", remedy="build them one by one")
-    return (GITHUB + ",".join(forge),) if forge else named
+    schemes = {source.partition(":")[0] if forge_of(source) else "" for source in named}
+    if len(schemes) > 1:
+        raise UserError("paths and repositories of forges cannot be built together", remedy="build them one by one")
+    (scheme,) = schemes
+    return (f"{scheme}:" + ",".join(source.partition(":")[2] for source in named),) if scheme else named
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
-    if not source.startswith(GITHUB):
+    if forge_of(source) is None:
         if reviews_by:
             raise UserError("a git history holds no reviews that were posted", remedy="name github:OWNER/NAME")
         return "local"
@@ -203,8 +203,9 @@ def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
 def _is_other(folder: Path, plan: Sequence[tuple[Stage, Step]], sources: Sequence[str], replace: bool) -> bool:
     """Whether `folder` holds a benchmark that this build replaces. Raises UserError where nobody asked for that."""
     names = [name for one, _ in plan if isinstance(one, FromGit) and not one.name for name in pooled_names(sources)]
-    if sources[0].startswith(GITHUB) and any(isinstance(one, FromGithub) and not one.repos for one, _ in plan):
-        names += map(repository_name, sources[0].removeprefix(GITHUB).split(","))
+    kind = forge_of(sources[0])
+    if kind is not None and any(isinstance(one, FromForge) and not one.repos for one, _ in plan):
+        names += repositories(sources[0], kind)[1]
     asked = ", ".join(sources) if replace else ""
     other = replaced_benchmark(folder, [short_spec(stage) for stage, _ in plan], names, asked)
     if other and not replace:

@@ -31,9 +31,10 @@ from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.exports.writing.export import Export
 from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.operators.code.operator import Operator
+from reviewgauge.repo.forge.api import ForgeKind
 
 _PROTOCOLS: Mapping[str, type[Plugin]] = {
-    one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator, Export)
+    one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context, Operator, Export, ForgeKind)
 }
 _EXAMPLES = {
     "datasets": "reviewgauge review {} 'prompt(model=\"fake:example\")' -o runs/mine",
@@ -44,6 +45,7 @@ _EXAMPLES = {
     "judges": "reviewgauge score runs/mine {}",
     "contexts": "reviewgauge review sample {} -o runs/mine",
     "operators": "reviewgauge build . -o bench --recipe injected --set 'operators={}'",
+    "forges": "reviewgauge build {}:OWNER/NAME -o bench",
     "exports": "reviewgauge export {} runs/mine -o mine.out",
 }
 _INSIDE = {  # where a plug-in is the parameter of another one

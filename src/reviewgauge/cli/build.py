@@ -20,7 +20,8 @@ from reviewgauge.views.terminal.closing import build_lines
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder of the benchmark.")
 @click.option(
-    "--recipe", help="A recipe's name, or a TOML file. [default: local for a path, pull_requests for github:]"
+    "--recipe",
+    help="A recipe's name, or a TOML file. [default: local for a path, pull_requests for a forge]",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the recipe.")
 @click.option("--model", help="The model of the recipe's stages that ask one: --set model=SPEC.")
@@ -50,7 +51,7 @@ from reviewgauge.views.terminal.closing import build_lines
 @model_options
 @json_option
 def command(sources: Sequence[str], settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> int:
-    """Build a benchmark from SOURCE: a git repository on this machine (by default here), or github:OWNER/NAME.
+    """Build a benchmark from SOURCE: a git repository here (by default .), github:OWNER/NAME or gitlab:GROUP/NAME.
 
     Several repositories make one benchmark: only then can scores speak beyond one of them. Without --recipe a local
     history needs no key and no network: changes that later needed a fix, and ones that never did. With --recipe

@@ -37,8 +37,9 @@ def _everything() -> list[str]:
     return sorted({name for kind in KINDS for name in _named(kind)()} | set(RECIPES())) + _runs()
 
 
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators", "exports")
-DATASETS, STAGES, REVIEWERS, METRICS, _, JUDGES, CONTEXTS, _, EXPORTS = map(_named, KINDS)
+_KINDS = "datasets stages reviewers metrics formats judges contexts operators exports forges"
+KINDS = (*_KINDS.split(" "),)
+DATASETS, STAGES, REVIEWERS, METRICS, _, JUDGES, CONTEXTS, _, EXPORTS, _ = map(_named, KINDS)
 RECIPES = _named("stages/recipes", ".toml")
 _FLAGS = """--all-pairs --correct --derived --dry-run --explain --help --json --lower --no-cache --no-report --rankings
 --replace --report --retry-failed --sweep --trust --with-code --with-texts --without-texts --yes -h"""

@@ -22,7 +22,7 @@ GO_ON = "interrupted: nothing finished is lost, run the same command again to go
 JOURNEYS = {
     "Benchmarks": {
         "get": "Fetch a data set from its public origin, or take it from a folder.",
-        "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
+        "build": "Build a benchmark out of a git history, or out of pull requests on GitHub or GitLab.",
         "check": "Check a JSON lines file record by record, or every number of a bundle.",
         "doctor": "Probe whether a benchmark and a metric can be trusted.",
     },

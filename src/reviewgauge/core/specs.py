@@ -41,7 +41,8 @@ from reviewgauge.core.trust import (
 )
 
 PACKAGE = "reviewgauge"
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts", "operators", "exports")
+_KINDS = "datasets stages reviewers metrics formats judges contexts operators exports forges"
+KINDS = (*_KINDS.split(" "),)
 
 
 class Plugin(ABC):

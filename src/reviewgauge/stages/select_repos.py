@@ -26,7 +26,7 @@ from reviewgauge.core.files import read_file, write_whole
 from reviewgauge.core.parsing import first_problem, records
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import FilePath, Word
-from reviewgauge.repo.forge.access import SCHEME
+from reviewgauge.repo.forge.api import forge_of
 from reviewgauge.repo.syntax.languages import language_name
 from reviewgauge.stages.pull_requests.candidates import remember_repositories
 
@@ -90,7 +90,7 @@ class SelectRepos(Stage):
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
         yield from items
-        if SCHEME in context.source:
+        if forge_of(context.source) is not None:
             return
         if not self.candidates:
             problem = f"the rule {self.rule} needs the repositories to choose from"

@@ -34,15 +34,15 @@ EVIL = [
     ("generate(reviewers=(\"prompt(model='openai:m@http://forge.invalid/v1')\",))", "openai:m@http.* is an address"),
     ("classify(model='openai:m@https://forge.invalid/v1', what='domain')", "openai:m@https.* is an address"),
     ("merge_same(judge='anthropic:m@https://forge.invalid')", "anthropic:m.* is an address"),
-    (f"from_github(repos=('a/b',), api='{FORGE}')", "https://forge.invalid.* is an address"),
-    ("from_github(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),
+    (f"from_forge(repos=('a/b',), api='{FORGE}')", "https://forge.invalid.* is an address"),
+    ("from_forge(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),
     (
-        "from_github(repos=('a/b',), auth_variable='AWS_SECRET_ACCESS_KEY')",
+        "from_forge(repos=('a/b',), auth_variable='AWS_SECRET_ACCESS_KEY')",
         "AWS_SECRET_ACCESS_KEY.* is an environment variable",
     ),
-    ("from_github(repos=('a/b',), clone='/home/me/private')", "/home/me/private.* is outside of its folder"),
-    ("from_github(repos=('a/b',), clone='../private')", "../private.* is outside of its folder"),
-    ("from_github(archive='~/dumps')", "~/dumps.* is outside of its folder"),
+    ("from_forge(repos=('a/b',), clone='/home/me/private')", "/home/me/private.* is outside of its folder"),
+    ("from_forge(repos=('a/b',), clone='../private')", "../private.* is outside of its folder"),
+    ("from_forge(archive='~/dumps')", "~/dumps.* is outside of its folder"),
     (
         "generate(reviewers=(\"replay(path='/etc/passwd', format='markdown')\",))",
         "/etc/passwd.* is outside of its folder",
@@ -64,7 +64,7 @@ def test_nor_do_its_defaults_or_pieces_that_it_puts_together(tmp_path: Path) -> 
     with pytest.raises(UserError, match=r"theirs, stage 1: .*it runs a program.*make it a parameter"):
         made(recipe_file(tmp_path, generate, "reviewers = [\"command(run='touch MARKER')\"]"))
     with pytest.raises(UserError, match="is an address"):
-        made(recipe_file(tmp_path, "from_github(repos=('a/b',), api=$api)", f"api = '{FORGE}'"))
+        made(recipe_file(tmp_path, "from_forge(repos=('a/b',), api=$api)", f"api = '{FORGE}'"))
     pieces = "generate(reviewers=('com' $a \"(run='touch MARKER')\",))"
     with pytest.raises(UserError, match="runs a program"):
         made(recipe_file(tmp_path, pieces, "a = 'mand'"))
@@ -79,12 +79,12 @@ def test_what_the_user_says_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run = "command(run='touch x', name='mine')"
     file = recipe_file(tmp_path, "generate(reviewers=$reviewers)", "reviewers = ['silent']")
     assert made(file, reviewers=repr((run, "parrot")))
-    forge = "from_github(repos=('a/b',), api=$api, auth_variable=$auth_variable, clone=$clone, archive='dumps/new')"
-    file = recipe_file(tmp_path, forge, "api = ''\nauth_variable = 'GITHUB_TOKEN'\nclone = ''")
+    forge = "from_forge(repos=('a/b',), api=$api, auth_variable=$auth_variable, clone=$clone, archive='dumps/new')"
+    file = recipe_file(tmp_path, forge, "api = ''\nauth_variable = ''\nclone = ''")
     assert made(file)
     assert made(file, api=FORGE, auth_variable="OTHER_TOKEN", clone="/srv/code/shop.git")
     with pytest.raises(UserError, match="is an address"):
-        made(recipe_file(tmp_path, f"from_github(repos=('a/b',), api='{FORGE}', limit=$limit)", "limit = 0"), limit="1")
+        made(recipe_file(tmp_path, f"from_forge(repos=('a/b',), api='{FORGE}', limit=$limit)", "limit = 0"), limit="1")
     asks = recipe_file(tmp_path, 'generate(reviewers=("prompt(model=$model)",))', "model = 'fake:rules'")
     assert made(asks, model="openai:m@http://localhost:8000/v1")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fake_clock import LeapingClock
+from reviewgauge.forges.github import Github
 from reviewgauge.repo.forge.client import Forge
 from scripted_endpoint import Say, Scripted
 from scripted_forge import TOKEN
@@ -33,7 +34,7 @@ def opened(server: Scripted, clock: LeapingClock, tmp_path: Path, monkeypatch: p
     forges: list[Forge] = []
 
     def make(folder: str = "forge", api: str = "", progress: object = None) -> Forge:
-        forges.append(Forge(tmp_path / folder, api=api or server.url, clock=clock, progress=progress))  # type: ignore[arg-type]
+        forges.append(Forge(tmp_path / folder, Github(), api=api or server.url, clock=clock, progress=progress))  # type: ignore[arg-type]
         return forges[-1]
 
     yield make

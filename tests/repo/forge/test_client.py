@@ -15,8 +15,8 @@ from pydantic import JsonValue
 from fake_clock import LeapingClock
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
+from reviewgauge.forges.github import Github
 from reviewgauge.repo.forge import client, replies
-from reviewgauge.repo.forge.access import address
 from reviewgauge.repo.forge.answers import Answers
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
@@ -220,8 +220,8 @@ def test_a_token_does_not_show_in_what_a_forge_says_back(forge: Forge, server: S
 
 
 def test_no_token_goes_over_plain_http_to_another_machine(tmp_path: Path) -> None:
-    assert not address("http://ghe.example.com/api/v3").private
-    assert address("https://ghe.example.com").private and address("http://127.0.0.1:9").private
+    assert not Github().address("http://ghe.example.com/api/v3").private
+    assert Github().address("https://ghe.example.com").private and Github().address("http://127.0.0.1:9").private
 
 
 def test_without_a_token_the_forge_is_asked_anonymously(
@@ -279,7 +279,7 @@ def test_silence_is_a_broken_try(server: Scripted, clock: LeapingClock, tmp_path
     server.script = [Say(b"{}", delay=1.0)]
     server.always = lambda _: say({"id": 1})
     sender = replies.Transport(server.url, silence=0.1)
-    forge = Forge(tmp_path, api=server.url, clock=clock, transport=sender)
+    forge = Forge(tmp_path, Github(), api=server.url, clock=clock, transport=sender)
     assert forge.get("repos/o/n") == {"id": 1}
     assert forge.spent.requests == 2
     forge.close()
@@ -290,7 +290,7 @@ def test_an_answer_over_the_limit_is_not_read(server: Scripted, clock: LeapingCl
     assert len(bomb) < 10_000
     server.always = lambda _: Say(bomb, headers={"Content-Encoding": "gzip"})
     sender = replies.Transport(server.url, largest=1_000_000)
-    forge = Forge(tmp_path, api=server.url, clock=clock, transport=sender)
+    forge = Forge(tmp_path, Github(), api=server.url, clock=clock, transport=sender)
     with pytest.raises(Failed, match="over 1,000,000 bytes") as error:
         forge.get("repos/o/n")
     assert not error.value.stops and len(server.asked) == 1

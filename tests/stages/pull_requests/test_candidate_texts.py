@@ -14,7 +14,7 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.pull_requests import Event, PullRequest, Revision
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.collect_reviews import CollectReviews
-from reviewgauge.stages.from_github import FromGithub
+from reviewgauge.stages.from_forge import FromForge
 from reviewgauge.stages.pull_requests.candidates import NEVER, description_edited, title_at
 from reviewgauge.stages.select_revision import SelectRevision
 
@@ -32,7 +32,7 @@ def built(forge: Forge, folder: Path) -> tuple[Candidate, Candidate, list[Candid
     """The pull request at its end, at its most discussed state, and the states that bob and mel looked at."""
     place = BuildFolder(folder, "github:acme/shop")
     try:
-        (last,) = (one for one in FromGithub(api=forge.url).apply((), place) if isinstance(one, Candidate))
+        (last,) = (one for one in FromForge(api=forge.url).apply((), place) if isinstance(one, Candidate))
         (chosen,) = (one for one in SelectRevision().each(last, place) if isinstance(one, Candidate))
         looks = CollectReviews(reviews_by=("bob", "mel")).each(last, place)
         return last, chosen, [one for one in looks if isinstance(one, Candidate)]

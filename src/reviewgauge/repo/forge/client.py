@@ -1,6 +1,6 @@
 """REST and GraphQL requests to a forge, within its rate limits, with every answer stored on disk.
 
-    with Forge(folder, api="", token="GITHUB_TOKEN") as forge:
+    with Forge(folder, Github(), api="", token="GITHUB_TOKEN") as forge:
         forge.get("repos/owner/name")                                 -> JSON
         forge.pages("repos/owner/name/pulls", {"state": "all"})       -> the items of all pages
         forge.graphql(QUERY, {"owner": "owner", "name": "name"})      -> the `data` of the answer
@@ -22,14 +22,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import JsonValue
 
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.repo.forge.access import DEFAULT, address, read_token
+from reviewgauge.repo.forge.access import read_token
 from reviewgauge.repo.forge.answers import Answers, Kept
 from reviewgauge.repo.forge.replies import (
     Broken,
@@ -46,6 +46,9 @@ from reviewgauge.repo.forge.replies import (
     read_json,
     resets_at,
 )
+
+if TYPE_CHECKING:
+    from reviewgauge.repo.forge.api import ForgeKind
 
 TRIES = 6  # of one failing request
 FIRST_WAIT = 1.0  # seconds, after a failed try
@@ -99,19 +102,25 @@ class Forge:
     def __init__(
         self,
         folder: Path,
+        kind: ForgeKind,
         *,
         api: str = "",
-        token: str = DEFAULT,
+        token: str = "",
         clock: Clock | None = None,
         progress: BuildProgress | None = None,
         transport: Transport | None = None,
     ) -> None:
         """The forge at `api`, with the token in the environment variable `token`; answers are stored in `folder`.
 
-        `progress` is called while waiting.
+        `progress` is called while waiting. Raises UserError where there is no token and the forge needs one.
         """
-        self.address, self.spent = address(api), RequestsSpent()
-        self._variable, self._token, self.answers = token, read_token(token), Answers(folder)
+        self.kind, self.address, self.spent = kind, kind.address(api), RequestsSpent()
+        self._variable = token or kind.variable
+        self._token = read_token(self._variable, kind.variable)
+        if kind.needs_token and not self._token:
+            problem = f"{self.address.web} shows discussions to those alone who have a token"
+            raise UserError(problem, remedy=f"export {self._variable}=... with one that may read the API")
+        self.answers = Answers(folder)
         self._closed_until: dict[str, float] = {}  # by resource, on the client's clock
         self._clock, self._progress = clock or Clock(), progress
         self._transport = transport or Transport(self.address.rest)
@@ -193,7 +202,7 @@ class Forge:
         if "://" in path or ".." in path.split("/") or any(c in path for c in "?#\\ \r\n"):
             raise UserError(f"{path!r} is not a path of the REST API")
         query = f"?{urllib.parse.urlencode(dict(params))}" if params else ""
-        return f"{self.address.rest}/{urllib.parse.quote(path.strip('/'), safe='/.-_~@:+,')}{query}"
+        return f"{self.address.rest}/{urllib.parse.quote(path.strip('/'), safe='/.-_~@:+,%')}{query}"
 
     def _inside(self, url: str) -> str:
         """`url` as an absolute URL of this API. Raises Failed for any other host, port or scheme."""
@@ -247,6 +256,8 @@ class Forge:
         found = read_json(reply)
         if not isinstance(found, list if call.listed else dict):
             raise Broken(f"the answer is not {'a list' if call.listed else 'an object'} of the API")
+        if isinstance(found, list):
+            self.kind.check_page(call.url, reply.headers, found)
         if call.resource == "graphql":
             check_graphql(found, reply, shown, self._clock.now())
         return found
@@ -264,14 +275,7 @@ class Forge:
             self._clock.sleep(nap)
 
     def _send(self, call: _Call) -> ForgeResponse:
-        headers = {
-            "User-Agent": "reviewgauge",
-            "Accept": "application/vnd.github+json",
-            "Accept-Encoding": "gzip",
-            "X-GitHub-Api-Version": "2022-11-28",
-        }
-        if self.git_token:
-            headers["Authorization"] = f"Bearer {self.git_token}"
+        headers = {"User-Agent": "reviewgauge", "Accept-Encoding": "gzip", **self.kind.headers(self.git_token)}
         if call.etag:
             headers["If-None-Match"] = call.etag
         if call.body is not None:

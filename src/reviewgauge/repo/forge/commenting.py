@@ -20,7 +20,9 @@ from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import node, number, text
-from reviewgauge.repo.forge.access import address, is_repository, read_token
+from reviewgauge.core.specs import load
+from reviewgauge.repo.forge.access import read_token
+from reviewgauge.repo.forge.api import ForgeKind
 from reviewgauge.repo.forge.replies import Broken, Clock, Limited, TooLarge, Transport, check_status, error_message
 
 LONGEST = 60_000  # characters; GitHub takes 65,536
@@ -82,15 +84,14 @@ def post_comment(body: str, name: str) -> str:
     if len(whole) > LONGEST:
         whole = whole[:LONGEST].rpartition("\n")[0] + "\n\ncut off: the job has the whole\n"
     gitlab = bool(os.environ.get("GITLAB_CI"))
-    root = address(os.environ.get("CI_API_V4_URL" if gitlab else "GITHUB_API_URL", ""))
-    merge = _merge_request() if gitlab else _pull_request()
-    variable = "GITLAB_TOKEN" if gitlab else "GITHUB_TOKEN"
-    if not (token := read_token(variable) if os.environ.get(variable) else ""):
-        raise UserError(f"there is no token in {variable}")
+    kind = load(ForgeKind, "gitlab" if gitlab else "github")
+    root = kind.address(os.environ.get("CI_API_V4_URL" if gitlab else "GITHUB_API_URL", ""))
+    merge = _merge_request() if gitlab else _pull_request(kind)
+    if not (token := read_token(kind.variable, kind.variable)):
+        raise UserError(f"there is no token in {kind.variable}")
     if not root.private:
         raise UserError(f"{root.rest} is not https, and the token would travel unencrypted")
-    access = {"PRIVATE-TOKEN": token} if gitlab else {"Authorization": f"Bearer {token}"}
-    headers = {"User-Agent": "reviewgauge", "Content-Type": "application/json", **access}
+    headers = {"User-Agent": "reviewgauge", "Content-Type": "application/json", **kind.headers(token)}
     transport = Transport(root.rest)
     try:
         api = _Api(root.rest, headers, transport)
@@ -107,7 +108,7 @@ def post_comment(body: str, name: str) -> str:
         transport.close()
 
 
-def _pull_request() -> tuple[str, int]:
+def _pull_request(kind: ForgeKind) -> tuple[str, int]:
     """The repository and number of the pull request that the job is about."""
     if not os.environ.get("GITHUB_ACTIONS"):
         raise UserError("this is neither a job of GitHub Actions nor of GitLab CI")
@@ -116,7 +117,7 @@ def _pull_request() -> tuple[str, int]:
     except (OSError, ValueError):
         event = None
     at, repository = number(node(event, "pull_request"), "number"), os.environ.get("GITHUB_REPOSITORY", "")
-    if at is None or not is_repository(repository):
+    if at is None or not kind.is_repository(repository):
         raise UserError("this job is not about a pull request")
     return repository, at
 

@@ -21,7 +21,7 @@ from reviewgauge.core.records import ChangedFile, FileStatus, Issue, Side
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import account
 from reviewgauge.repo.forge.answers import without_trailer_addresses
-from reviewgauge.repo.forge.timeline import CROSS_REFERENCE, named, read_events, read_revisions
+from reviewgauge.repo.forge.timeline import CROSS_REFERENCE, named, read_events, read_revisions, read_versions
 from reviewgauge.repo.paths import decode_path
 
 SIDES: Mapping[str, Side] = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
@@ -189,7 +189,8 @@ def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
         fork_gone="head" in pull and not node(pull, "head", "repo"),
         labels=tuple(filter(None, (text(label, "name") for label in nodes(pull, "labels")))),
         commits=commits,
-        revisions=read_revisions(opened, head, commits, _mentions(raw, reviews), timeline),
+        revisions=read_versions(nodes(raw, "versions"))
+        or read_revisions(opened, head, commits, _mentions(raw, reviews), timeline),
         threads=threads,
         reviews=reviews,
         conversation=tuple(read_remark(item) for item in nodes(raw, "conversation")),
@@ -219,6 +220,8 @@ def _extra(raw: Json, pull: Json, lost: int) -> dict[str, JsonValue]:
         "edited": (text(raw, "edited") or "never") if isinstance(raw.get("edited"), str) else "",
         "closes": [name for item in nodes(raw, "closing") if (name := named(item))],
     }
+    if nodes(raw, "versions"):
+        found["versions"] = len(nodes(raw, "versions"))
     if lost:
         found["unreadable"] = lost
     return {name: value for name, value in found.items() if value}

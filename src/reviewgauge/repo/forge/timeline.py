@@ -103,6 +103,13 @@ def read_revisions(
     return _ordered(heads, opened, head, commits)
 
 
+def read_versions(versions: Sequence[Json]) -> tuple[Revision, ...]:
+    """The revisions of a forge that lists every push, oldest first; a head that came back counts once."""
+    ordered = sorted(versions, key=lambda one: text(one, "created_at"))
+    first = {text(one, "head"): when(one, "created_at") for one in reversed(ordered) if text(one, "head")}
+    return tuple(Revision(head=head, pushed=first[head]) for head in reversed(first))
+
+
 def _ordered(
     heads: dict[str, _Head], opened: datetime | None, last: str | None, commits: Sequence[PullCommit]
 ) -> tuple[Revision, ...]:

@@ -24,9 +24,10 @@ from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.forges.github import Github
 from reviewgauge.repo.forge.client import Forge as ForgeClient
 from reviewgauge.repo.forge.replies import Clock
-from reviewgauge.stages.from_github import DUMP, FOLDER, FromGithub
+from reviewgauge.stages.from_forge import DUMP, FOLDER, FromForge
 
 NAME = "acme/shop"
 
@@ -51,14 +52,14 @@ class Quick(Clock):
         super().sleep(seconds / 1000)
 
 
-class Impatient(FromGithub):
+class Impatient(FromForge):
     """It does not wait long before it asks again."""
 
     def open_forge(self, context: BuildContext) -> ForgeClient:
-        return ForgeClient(context.folder / FOLDER, api=self.api, token=self.auth_variable, clock=Quick())
+        return ForgeClient(context.folder / FOLDER, Github(), api=self.api, token=self.auth_variable, clock=Quick())
 
 
-def run(stage: FromGithub, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
+def run(stage: FromForge, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
     where = BuildFolder(folder, source)
     try:
         made = list(stage.apply((), where))
@@ -76,7 +77,7 @@ def without_git(found: Iterable[Candidate]) -> list[object]:
 
 @pytest.mark.slow
 def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, context: BuildFolder) -> None:
-    second, first = FromGithub(api=forge.url).apply((), context)
+    second, first = FromForge(api=forge.url).apply((), context)
     assert isinstance(first, Candidate) and isinstance(second, Candidate)
     (section,) = context.sections
     assert section.figures["requests"] == len(forge.asked) and "requests" in section.text
@@ -107,7 +108,7 @@ def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, co
 
 @pytest.mark.slow
 def test_references_of_the_final_state_are_those_whose_lines_still_stand(forge: Forge, tmp_path: Path) -> None:
-    (first,), _ = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    (first,), _ = run(FromForge(api=forge.url, numbers=(1,)), tmp_path)
     case = first.case
     patch = case.change.files[0].patch or ""
     assert len(case.references) == 2, "the third thread's line was changed after it"
@@ -132,9 +133,9 @@ def _line(item: Candidate, number: int) -> str:
 
 @pytest.mark.slow
 def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: Path) -> None:
-    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    usual, _ = run(FromForge(api=forge.url), tmp_path / "a")
     forge.asked.clear()
-    cloned, _ = run(FromGithub(api=forge.url, clone=str(forge.git_dir)), tmp_path / "b")
+    cloned, _ = run(FromForge(api=forge.url, clone=str(forge.git_dir)), tmp_path / "b")
     assert without_git(cloned) == without_git(usual)
     assert not forge.paths("compare")
 
@@ -142,7 +143,7 @@ def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: P
 @pytest.mark.slow
 def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -> None:
     def ids(**choice: object) -> list[int]:
-        stage = replace(FromGithub(api=forge.url, issues=False), **choice)  # type: ignore[arg-type]
+        stage = replace(FromForge(api=forge.url, issues=False), **choice)  # type: ignore[arg-type]
         return [one.pull.number for one in run(stage, tmp_path)[0] if one.pull is not None]
 
     everything = ("open", "closed", "merged")
@@ -157,7 +158,7 @@ def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_renamed_repository_is_read_under_its_present_name(forge: Forge, tmp_path: Path) -> None:
-    found, _ = run(FromGithub(api=forge.url), tmp_path, "github:acme/store")
+    found, _ = run(FromForge(api=forge.url), tmp_path, "github:acme/store")
     assert [one.case.change.repo for one in found] == [NAME, NAME]
 
 
@@ -166,7 +167,7 @@ def test_a_renamed_repository_is_read_under_its_present_name(forge: Forge, tmp_p
 
 @pytest.mark.slow
 def test_a_second_build_asks_only_whether_something_changed(forge: Forge, tmp_path: Path) -> None:
-    stage = FromGithub(api=forge.url)
+    stage = FromForge(api=forge.url)
     first = run(stage, tmp_path)
     count = len(forge.asked)
     assert run(stage, tmp_path) == first
@@ -178,7 +179,7 @@ def test_a_second_build_asks_only_whether_something_changed(forge: Forge, tmp_pa
 @pytest.mark.parametrize("at", [1, 2, 5, 9, 14, 18])
 @pytest.mark.slow
 def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: Forge, tmp_path: Path) -> None:
-    stage = FromGithub(api=forge.url, states=("merged", "closed", "open"))
+    stage = FromForge(api=forge.url, states=("merged", "closed", "open"))
     whole = run(stage, tmp_path / "whole")
     asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
     forge.asked.clear()
@@ -194,9 +195,9 @@ def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: For
 
 @pytest.mark.slow
 def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -> None:
-    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    usual, _ = run(FromForge(api=forge.url), tmp_path / "a")
     forge.asked.clear()
-    found, _ = run(FromGithub(api=f"{forge.url}/api/v3"), tmp_path / "b")
+    found, _ = run(FromForge(api=f"{forge.url}/api/v3"), tmp_path / "b")
     assert without_git(found) == without_git(usual)
     assert found[0].case.change.git is not None, "git is asked at the host itself"
     assert forge.paths("/repos/") and forge.paths("/graphql")
@@ -208,16 +209,16 @@ def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -
 @pytest.mark.slow
 def test_what_is_gone_is_a_counted_drop(forge: Forge, tmp_path: Path) -> None:
     forge.troubles.append(missing(r"/pulls/2$"))
-    found, drops = run(FromGithub(api=forge.url), tmp_path)
+    found, drops = run(FromForge(api=forge.url), tmp_path)
     assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
     assert [(drop.item, drop.reason) for drop in drops] == [(f"{NAME}/pull/2", "deleted, or not open to this token")]
     forge.troubles.clear()
-    assert not run(FromGithub(api=forge.url), tmp_path)[1], "it is asked for again, and may be back"
+    assert not run(FromForge(api=forge.url), tmp_path)[1], "it is asked for again, and may be back"
 
 
 @pytest.mark.slow
 def test_a_repository_that_is_gone_does_not_end_the_build(forge: Forge, tmp_path: Path) -> None:
-    found, drops = run(FromGithub(api=forge.url, repos=("acme/nothing", NAME)), tmp_path)
+    found, drops = run(FromForge(api=forge.url, repos=("acme/nothing", NAME)), tmp_path)
     assert len(found) == 2
     assert [(drop.item, drop.reason) for drop in drops] == [
         ("acme/nothing", "repository deleted, or not open to this token")
@@ -237,9 +238,9 @@ def test_one_pull_request_that_the_forge_fails_on_is_left_for_next_time(forge: F
 
 @pytest.mark.slow
 def test_a_server_without_these_graphql_fields_is_read_by_rest_alone(forge: Forge, tmp_path: Path) -> None:
-    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    usual, _ = run(FromForge(api=forge.url), tmp_path / "a")
     forge.troubles.append(missing("graphql"))
-    plain, _ = run(FromGithub(api=forge.url), tmp_path / "b")
+    plain, _ = run(FromForge(api=forge.url), tmp_path / "b")
     assert len(plain) == len(usual)
     for one, other in zip(plain, usual, strict=True):
         assert one.pull is not None and other.pull is not None
@@ -274,7 +275,7 @@ def test_a_refusal_of_graphql_is_of_one_pull_request(
 ) -> None:
     """The newest comes first, so that number 2 is the one that is refused."""
     forge.troubles.append(replace(trouble))
-    found = [one for one in FromGithub(api=forge.url).apply((), context) if isinstance(one, Candidate)]
+    found = [one for one in FromForge(api=forge.url).apply((), context) if isinstance(one, Candidate)]
     assert told(found) == {1: True, 2: False}
     first = next(one.pull for one in found if one.pull is not None and one.pull.merged)
     assert "merged" in {event.kind for event in first.events}, "REST tells the rest"
@@ -282,31 +283,31 @@ def test_a_refusal_of_graphql_is_of_one_pull_request(
     (card,) = context.sections
     assert card.figures["pull requests without an answer of GraphQL"] == 1
     assert "GraphQL gave no answer for 1 pull requests" in card.text
-    again = [one for one in FromGithub(api=forge.url).apply((), context) if isinstance(one, Candidate)]
+    again = [one for one in FromForge(api=forge.url).apply((), context) if isinstance(one, Candidate)]
     assert told(again) == {1: True, 2: True}, "it is asked again the next time"
 
 
 @pytest.mark.slow
 def test_a_change_that_is_too_large_is_left_out_unread(forge: Forge, tmp_path: Path) -> None:
-    found, drops = run(FromGithub(api=forge.url, max_lines=5), tmp_path)
+    found, drops = run(FromForge(api=forge.url, max_lines=5), tmp_path)
     assert not found
     assert {drop.reason for drop in drops} == {"more than 5 changed lines"}
 
 
 def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="states are of merged, closed, open"):
-        FromGithub(states=("done",))
+        FromForge(states=("done",))
     for word in ("yesterday", "2024", "20240131", "2024-W05-3"):
         with pytest.raises(ValueError, match=f"since='{word}' is not a day, which is written as 2024-01-31"):
-            FromGithub(since=word)
+            FromForge(since=word)
     with pytest.raises(ValueError, match="month"):
-        FromGithub(until="2024-13-01")
+        FromForge(until="2024-13-01")
     with pytest.raises(UserError, match="no repository is named"):
-        run(FromGithub(), tmp_path / "a", "")
+        run(FromForge(), tmp_path / "a", "")
     with pytest.raises(UserError, match="is not the name of a repository"):
-        run(FromGithub(repos=("../..",)), tmp_path / "b")
+        run(FromForge(repos=("../..",)), tmp_path / "b")
     with pytest.raises(UserError, match="there is no archive"):
-        run(FromGithub(archive=str(tmp_path / "none.jsonl")), tmp_path / "c")
+        run(FromForge(archive=str(tmp_path / "none.jsonl")), tmp_path / "c")
 
 
 @pytest.mark.slow
@@ -315,7 +316,7 @@ def test_names_in_hostile_words_lead_nowhere(forge: Forge, tmp_path: Path) -> No
     with serve(tmp_path / "other", "crawl") as other:
         other.documents["pulls/1"]["body"] = words
         other.graph["1"]["closingIssuesReferences"]["nodes"] = []
-        (one,), drops = run(FromGithub(api=other.url, numbers=(1,)), tmp_path / "bench")
+        (one,), drops = run(FromForge(api=other.url, numbers=(1,)), tmp_path / "bench")
         asked = other.paths("/issues/")
     assert not drops and one.pull is not None
     assert [issue.issue.number for issue in one.pull.issues] == [41]
@@ -326,7 +327,7 @@ def test_without_a_token_the_card_says_what_is_not_known(
     forge: Forge, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
-    (first,) = list(FromGithub(api=forge.url, numbers=(1,)).apply((), context))
+    (first,) = list(FromForge(api=forge.url, numbers=(1,)).apply((), context))
     assert isinstance(first, Candidate) and first.pull is not None
     assert all(thread.resolved is None for thread in first.pull.threads)
     assert "asked without a token" in context.sections[0].text
@@ -337,7 +338,7 @@ def test_without_a_token_the_card_says_what_is_not_known(
 def test_a_force_push_leaves_both_states(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     with serve(tmp_path / "other", "forced") as other:
-        (one,), _ = run(FromGithub(api=other.url), tmp_path / "bench")
+        (one,), _ = run(FromForge(api=other.url), tmp_path / "bench")
     assert one.pull is not None
     early, late = one.pull.revisions
     assert (early.forced, late.forced) == (False, True)

@@ -1,4 +1,4 @@
-"""Pull requests of GitHub, or of a dump of it, as cases: the final state, with what people said about it on the lines.
+"""Pull requests of a forge, or of a dump of it, as cases: the final state, with what people said on its lines.
 
 Source: the crawls of SWR-Bench (arXiv:2509.01494), ContextCRBench (arXiv:2511.07017) and AACR-Bench (arXiv:2601.19494);
 which pull requests stay and at which state they are taken is decided by the stages behind this one.
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -27,11 +27,12 @@ from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.pull_requests import PullRequest, Revision
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop, Failed
+from reviewgauge.core.specs import load
 from reviewgauge.core.trust import Address, FilePath, Variable, Word
-from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
+from reviewgauge.repo.forge.api import ForgeKind, PullReader, forge_of, repositories
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.pulls import STATUSES, read_pull
-from reviewgauge.repo.forge.reading import PullReader, Raw, read_archive, read_issue, write_archive_line
+from reviewgauge.repo.forge.reading import Raw, read_archive, write_archive_line
 from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.repo.forge.timeline import first_mentions, named, push_time
 from reviewgauge.repo.git.repository import Repository
@@ -55,19 +56,20 @@ AT_ONCE = 20  # pull requests whose commits are fetched together
 MOST_ISSUES = 10  # of one pull request that are read
 MOST_READ = 20_000  # characters of one text that are looked through for issues
 UNREADABLE = "what the forge says of it cannot be read"
-CLONE_REFS = ("refs/pull", "refs/reviewgauge")  # the refs of GitHub and of a build's mirror
+CLONE_REFS = ("refs/pull", "refs/merge-requests", "refs/reviewgauge")  # of GitHub, of GitLab, of a build's mirror
 _LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
 _BRANCH = re.compile(r"\w[\w./-]{0,200}", re.ASCII)
 _STATUSES = {status: word for word, status in STATUSES.items()}
 
 
 @dataclass(frozen=True)
-class FromGithub(Stage):
-    """The pull requests of `repos`, the newest first; by default of `github:owner/name` as the build's source.
+class FromForge(Stage):
+    """The pull requests of `repos`, the newest first; by default of the build's source, such as `github:owner/name`.
 
     `since` and `until` are ISO dates of opening, `states` are of merged, closed (without a merge) and open, `limit` is
-    how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of GitHub
-    Enterprise (`https://HOST/api/v3`), `auth_variable` the environment variable of a token. With `archive` a dump
+    how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of a
+    forge of your own (`https://HOST/api/v3`, GitLab's `/api/v4`), `auth_variable` the environment variable of a token,
+    by default GITHUB_TOKEN or GITLAB_TOKEN. With `archive` a dump
     is read and nobody is asked. Commits come from git at the forge, or from `clone`, a clone on this machine; a dump
     without one has the final state alone. `issues`: read the issues that a pull request names. A pull request of more
     than `max_lines` changed lines is left out unread.
@@ -83,7 +85,7 @@ class FromGithub(Stage):
     numbers: tuple[int, ...] = ()
     archive: FilePath = ""
     api: Address = ""
-    auth_variable: Variable = "GITHUB_TOKEN"
+    auth_variable: Variable = ""
     clone: FilePath = ""
     issues: bool = True
     max_lines: int = 20_000
@@ -120,22 +122,39 @@ class FromGithub(Stage):
 
     def open_forge(self, context: BuildContext) -> Forge:
         """The forge that is asked; answers are kept in the folder of the build."""
-        return Forge(context.folder / FOLDER, api=self.api, token=self.auth_variable, progress=context.progress)
+        kind, api = self._kind(context), self.api
+        host = "" if self.repos else repositories(context.source, kind)[0] if forge_of(context.source) else ""
+        if host and api and kind.address(host) != kind.address(api):
+            raise UserError(f"the source is on {host}, and api is {api}", remedy="name one of them")
+        token, folder = self.auth_variable, context.folder / FOLDER
+        return Forge(folder, kind, api=api or host, token=token, progress=context.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 
-    def _named(self, context: BuildContext) -> tuple[str, ...]:
-        """The repositories that the user names: `github:owner/name`, or several with commas between them."""
-        names = context.source.replace(",", " ").split() if context.source.startswith(SCHEME) else ()
-        return self.repos or tuple(names)
+    def _kind(self, context: BuildContext) -> ForgeKind:
+        """The forge that the first repository is on; GitHub where none says."""
+        return forge_of(self.repos[0] if self.repos else context.source) or load(ForgeKind, "github")
 
-    def _repositories(self, context: BuildContext) -> list[str]:
-        found = self._named(context) or chosen_repositories(context)
+    def named(self, context: BuildContext) -> tuple[str, ...]:
+        """The repositories that the user names, in `repos` or as the source. Raises UserError.
+
+        A host in `repos` is refused: they may stand in a file of others, and the token would be sent there.
+        """
+        if not self.repos and forge_of(context.source) is None:
+            return ()
+        host, names = repositories(",".join(self.repos) or context.source, self._kind(context))
+        if host and self.repos:
+            raise UserError(f"repos names the host {host}", remedy="name it in the source, or with api=")
+        return names
+
+    def _repositories(self, context: BuildContext) -> tuple[str, ...]:
+        given = ",".join(chosen_repositories(context))
+        found = self.named(context) or (repositories(given, self._kind(context))[1] if given else ())
         if not found:
-            raise UserError("no repository is named", remedy=f"reviewgauge build {SCHEME}owner/name -o bench/")
+            raise UserError("no repository is named", remedy="reviewgauge build github:owner/name -o bench/")
         if self.clone and len(found) > 1:
             raise UserError(f"one clone cannot hold the commits of {len(found)} repositories", remedy="name one")
-        return list(dict.fromkeys(repository_name(word) for word in found))
+        return found
 
     def _listed(self, reader: PullReader) -> Iterator[tuple[int, str]]:
         """(number, last update) of the pull requests to read."""
@@ -164,7 +183,7 @@ class FromGithub(Stage):
 
     def _crawl(self, forge: Forge, repo: str, context: BuildContext) -> Iterator[tuple[Raw, PullRequest] | Drop]:
         try:
-            reader = PullReader(forge, repo)
+            reader = forge.kind.reader(forge, repo)
         except Unavailable as error:
             yield self.drop(repo, f"repository {error.reason}", str(error))
             return
@@ -236,7 +255,7 @@ class FromGithub(Stage):
 
     def _from_archive(self, context: BuildContext) -> Iterator[Candidate | Drop]:
         """What a dump holds, in its order; naming repositories narrows it. Commits come from `clone` alone."""
-        wanted = {repository_name(word).lower() for word in self._named(context)}
+        wanted = {name.lower() for name in self.named(context)}
         counts, mirror = Counter[str](), None
         for done, (where, raw) in enumerate(read_archive(Path(self.archive).expanduser())):
             context.progress("pull requests of the archive", done, None)
@@ -274,6 +293,7 @@ def _state(pull: JsonValue | Json) -> str:
 def _issues(reader: PullReader, raw: Raw) -> Iterator[Raw]:
     """The issues that a pull request closes, and those that its title, its description or a comment names."""
     closes = (named(item).lower() for item in nodes(raw, "closing"))
+    is_repository = reader.forge.kind.is_repository
     names = {name: None for name in closes if is_repository(name.partition("#")[0])}
     for body in _texts(raw):
         mentioned = references(body[:MOST_READ], reader.repo)
@@ -282,7 +302,7 @@ def _issues(reader: PullReader, raw: Raw) -> Iterator[Raw]:
     for name in [name for name in names if name != own][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
         try:
-            yield read_issue(reader, repo, int(one))
+            yield reader.read_issue(repo, int(one))
         except Unavailable:
             continue  # a number that is none, or an issue that is gone
 
@@ -307,7 +327,7 @@ def _report(context: BuildContext, forge: Forge) -> None:
     context.progress(summary, spent.requests, spent.requests)
     words = f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed."
     figures = {"requests": spent.requests, "pull requests without an answer of GraphQL": spent.without_graphql}
-    context.report(CardSection(by="from_github", title="What was asked of the forge", text=words, figures=figures))
+    context.report(CardSection(by="from_forge", title="What was asked of the forge", text=words, figures=figures))
 
 
 # --- the code ------------------------------------------------------------------------------------------------------
@@ -326,8 +346,7 @@ class Mirror:
 
         Raises Failed for problems of the network, and UserError for a repository that git cannot read.
         """
-        token = reader.forge.git_token if reader.about.get("private") is True else ""
-        url, branch = f"{reader.forge.address.web}/{reader.repo}.git", text(reader.about, "default_branch")
+        token, url, branch = reader.forge.git_token if reader.private else "", reader.url, reader.branch
         protocols = (urllib.parse.urlsplit(url).scheme,)
         if not self._has_branch and _BRANCH.fullmatch(branch):
             mirror_remote(url, self.folder, branch, protocols, token=token)
@@ -343,10 +362,13 @@ class Mirror:
             return None
         mentions = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
         first = first_mentions([*mentions, *((review.commit, review.created) for review in pull.reviews)])
+        revisions = tuple(_completed(code, pull, one, first.get(one.head)) for one in pull.revisions)
+        if "versions" in pull.extra:  # every push is known, but not which were forced
+            revisions = revisions[:1] + tuple(_forced(*pair) for pair in pairwise(revisions))
         update = {
             "base": base,
             "files": code.changed_files(base, pull.head, LARGEST_FILE),
-            "revisions": tuple(_completed(code, pull, one, first.get(one.head)) for one in pull.revisions),
+            "revisions": revisions,
             "git": str(self.folder),
         }
         return pull.model_copy(update=update)
@@ -370,6 +392,11 @@ def _completed(code: Repository, pull: PullRequest, revision: Revision, mentione
         return revision
     listed = code.run("rev-list", "--reverse", "--topo-order", "--end-of-options", revision.head, f"^{base}")
     return revision.model_copy(update={"base": base, "commits": tuple(listed.decode("ascii").split())})
+
+
+def _forced(before: Revision, revision: Revision) -> Revision:
+    """The state, which a forced push made if it does not go on from the one before."""
+    return revision.model_copy(update={"forced": bool(revision.commits) and before.head not in revision.commits})
 
 
 def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:
