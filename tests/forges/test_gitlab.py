@@ -12,6 +12,8 @@ import pytest
 from fake_clock import LeapingClock
 from gitlab_server import NAME, TOKEN, Gitlab, Sent, serve
 from reviewgauge.api.build import build
+from reviewgauge.api.review import review
+from reviewgauge.api.score import score
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.pull_requests import AccountType, PullRequest
@@ -20,6 +22,7 @@ from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.forges import gitlab
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.stages.from_forge import FOLDER, FromForge
+from reviewgauge.stages.link_issues import fixed_issues
 
 SOURCE = f"gitlab:{NAME}"
 
@@ -108,6 +111,22 @@ def test_an_issue_that_it_closes_is_read_and_linked(forge: Gitlab, tmp_path: Pat
     assert [remark.body for remark in issue.comments] == ["It happens on Mondays."]
     assert issue.references == (f"{NAME}#1",)
     assert [one.title for one in item.case.change.issues] == ["Totals are wrong"]
+
+
+def test_an_issue_may_have_the_number_of_the_merge_request(forge: Gitlab, tmp_path: Path) -> None:
+    issue, talk = (forge.documents.pop(f"/issues/41{part}") for part in ("", "/discussions"))
+    forge.documents |= {"/issues/1": {**issue, "iid": 1}, "/issues/1/discussions": talk}
+    forge.documents["/merge_requests/1/closes_issues"] = []
+    words = f"Closes https://gitlab.example.com/{NAME}/-/issues/1"
+    forge.documents["/merge_requests/1"] |= {"description": words}
+    _, pull = one(forge, tmp_path)
+    (linked,), _ = fixed_issues(pull)
+    assert (linked.issue.number, linked.issue.title) == (1, "Totals are wrong")
+
+
+def test_a_gitlab_without_approvals_tells_them_in_notes(forge: Gitlab, tmp_path: Path) -> None:
+    del forge.documents["/merge_requests/1/approvals"]
+    assert [review.author.login for review in one(forge, tmp_path)[1].reviews] == ["mel"]
 
 
 @pytest.mark.parametrize("place", ["old", "file", "image"])
@@ -250,7 +269,7 @@ def test_words_of_system_notes_are_read_whole() -> None:
 
 
 @pytest.mark.slow
-def test_a_benchmark_is_built_reviewed_and_scored(forge: Gitlab, tmp_path: Path) -> None:
+def test_a_benchmark_is_built_again_and_from_its_dump(forge: Gitlab, tmp_path: Path) -> None:
     made = build(SOURCE, out=tmp_path / "bench", settings={"api": repr(forge.url)})
     assert made.card is not None and made.card.recipe == "pull_requests"
     (line,) = (tmp_path / "bench" / "cases.jsonl").read_text().splitlines()
@@ -266,3 +285,15 @@ def test_a_benchmark_is_built_reviewed_and_scored(forge: Gitlab, tmp_path: Path)
     dumped = tmp_path / "bench" / "forge" / "pulls.jsonl.gz"
     read, _ = run(replace(FromForge(archive=str(dumped), clone=str(forge.git_dir))), tmp_path / "dump", SOURCE)
     assert [one.case.id for one in read] == [f"{NAME}/pull/1"]
+
+
+@pytest.mark.slow
+def test_a_benchmark_of_a_recipe_with_a_model_is_reviewed_and_scored(forge: Gitlab, tmp_path: Path) -> None:
+    settings = {"api": forge.url, "model": "fake:example", "reviewers": ("silent",), "comments": 1}
+    settings |= {"since": "", "until": ""}
+    said = {name: repr(value) for name, value in settings.items()}
+    made = build(SOURCE, out=tmp_path / "bench", recipe="aacr_bench", settings=said)
+    assert made.card is not None and made.card.counts["findings"] == 1
+    review(str(tmp_path / "bench"), "prompt(model='fake:example')", run=tmp_path / "run")
+    (totals,) = score(tmp_path / "run", "hits").totals
+    assert (totals.done, totals.failed) == (1, 0)

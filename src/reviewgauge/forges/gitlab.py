@@ -21,7 +21,7 @@ from reviewgauge.repo.forge.access import Address, split_address
 from reviewgauge.repo.forge.api import ForgeKind, PullReader
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.reading import Raw
-from reviewgauge.repo.forge.replies import Broken, next_link
+from reviewgauge.repo.forge.replies import Broken, Unavailable, next_link
 from reviewgauge.repo.tables import pattern, read_table
 
 PUBLIC = "https://gitlab.com"
@@ -41,6 +41,7 @@ class Gitlab(ForgeKind):
 
     variable: ClassVar[str] = "GITLAB_TOKEN"
     needs_token: ClassVar[bool] = True
+    shares_numbers: ClassVar[bool] = False
     form: ClassVar[str] = "GROUP/NAME, or HOST/GROUP/SUBGROUP/NAME"
 
     def address(self, api: str) -> Address:
@@ -127,8 +128,7 @@ class _GitlabReader(PullReader):
         raw["closing"] = [_named(text(item, "references", "full")) for item in closing if number(item, "iid")]
         raw |= _discussed(discussions, address, node(merge, "diff_refs"))
         raw |= _timeline(notes, self.repo)
-        approvals = nodes(self.forge.get(f"{path}/approvals", version=version), "approved_by")
-        return raw | {"reviews": _reviews(notes, approvals)}
+        return raw | {"reviews": _reviews(notes, self._approvals(path, version))}
 
     def read_issue(self, repo: str, issue_number: int) -> Raw:
         """Merge requests that mention it are in its system notes."""
@@ -138,6 +138,13 @@ class _GitlabReader(PullReader):
         notes = [note for one in discussions for note in nodes(one, "notes")]
         said = [_note(note, text(issue, "web_url")) for note in notes if flag(note, "system") is not True]
         return {"repo": repo, "issue": _pull(issue), "comments": [dict(one) for one in said], **_timeline(notes, repo)}
+
+    def _approvals(self, path: str, version: str) -> list[Json]:
+        """Who approved in the end; none where this GitLab does not say: system notes do."""
+        try:
+            return nodes(self.forge.get(f"{path}/approvals", version=version), "approved_by")
+        except Unavailable:
+            return []
 
     def _all(self, path: str, version: str) -> list[Json]:
         return [node(item) for item in self.forge.pages(path, version=version)]

@@ -299,7 +299,7 @@ def _issues(reader: PullReader, raw: Raw) -> Iterator[Raw]:
         mentioned = references(body[:MOST_READ], reader.repo)
         names |= {f"{repo}#{one}": None for (repo, one), _ in mentioned if is_repository(repo)}
     own = f"{reader.repo}#{number(raw, 'pull', 'number')}".lower()
-    for name in [name for name in names if name != own][:MOST_ISSUES]:
+    for name in [name for name in names if name != own or not reader.forge.kind.shares_numbers][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
         try:
             yield reader.read_issue(repo, int(one))

@@ -18,8 +18,9 @@ from reviewgauge.core.pull_requests import IssueHistory, PullRequest
 from reviewgauge.stages.pull_requests.candidates import PullStage
 
 _NAME = r"[A-Za-z0-9][\w.-]{0,99}"
-_URL = rf"https?://[\w.:-]{{1,200}}/(?P<url_repo>{_NAME}/[\w.-]{{1,100}})/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"
-_SHORT = rf"(?<![\w/&#-])(?P<repo>{_NAME}/[\w.-]{{1,100}})?(?:#|(?<!\w)GH-)(?P<number>\d{{1,9}})\b"
+_REPO = rf"{_NAME}(?:/[\w.-]{{1,100}}){{1,5}}?"  # GitLab has groups in groups
+_URL = rf"https?://[\w.:-]{{1,200}}/(?P<url_repo>{_REPO})(?:/-)?/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"
+_SHORT = rf"(?<![\w/&#-])(?P<repo>{_REPO})?(?:#|(?<!\w)GH-)(?P<number>\d{{1,9}})\b"
 REFERENCE = re.compile(f"{_URL}|{_SHORT}", re.IGNORECASE)
 CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?)(?:\s*+:)?\s+$", re.IGNORECASE)
 Named = tuple[str, int]  # repository in lower case, number
@@ -43,10 +44,10 @@ def fixed_issues(pull: PullRequest) -> tuple[list[IssueHistory], str]:
     in_threads = [remark for thread in pull.threads for remark in thread.remarks]
     remarks = (*pull.conversation, *pull.reviews, *in_threads)
     texts = (pull.title, pull.body, *(remark.body for remark in remarks))
-    named = [name for text in texts for name, _ in references(text, pull.repo) if name != own]
+    known = {(one.repo.lower(), one.issue.number): one for one in pull.issues if not one.is_pull}
+    named = [name for text in texts for name, _ in references(text, pull.repo) if name != own or name in known]
     if not named:
         return [], "names no issue"
-    known = {(one.repo.lower(), one.issue.number): one for one in pull.issues if not one.is_pull}
     issues = [known[name] for name in dict.fromkeys(named) if name in known]
     if not issues:
         return [], "what it names is not an issue, or gone"

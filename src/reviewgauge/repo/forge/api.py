@@ -51,6 +51,7 @@ class ForgeKind(Plugin):
     kind = "forges"
     variable: ClassVar[str]
     needs_token: ClassVar[bool] = False
+    shares_numbers: ClassVar[bool] = True  # no issue has the number of a pull request
     form: ClassVar[str] = "OWNER/NAME"  # of a repository's name, in errors
 
     @abstractmethod
