@@ -82,6 +82,8 @@ def __getattr__(name: str) -> object:
         return import_module("reviewgauge.engine.run.model_options").ModelOptions
     if name == "JudgeOptions":
         return import_module("reviewgauge.analysis.judge_check.report").JudgeOptions
+    if name == "inspect":  # scorers and tasks of inspect_ai, where that is installed
+        return import_module("reviewgauge.inspect")
     if name in __all__:
         return getattr(import_module(f"reviewgauge.api.{name}"), "list_plugins" if name == "list" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -64,7 +64,7 @@ def test_one_call_shows_the_important_files_and_names_the_others() -> None:
 
 def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
     said = report(finding("low", "+print(a)"), finding("critical", "+b = eval(a)", "security"), finding("high", ""))
-    answer = PrReview("fake:rules", most=2)._read(said)
+    answer = PrReview("fake:rules", most=2).read(said)
     assert [(one.severity, one.category) for one in answer.comments] == [
         (Severity.CRITICAL, "security"),
         (Severity.HIGH, None),
@@ -92,7 +92,7 @@ def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
 )
 def test_a_report_that_is_not_one_is_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
-        PrReview("fake:rules")._read(text)
+        PrReview("fake:rules").read(text)
 
 
 def test_it_says_what_it_cannot_review() -> None:

@@ -101,7 +101,7 @@ def score(
     """
     tally = _Tally()
     stop = stop or Interruption()
-    scorer = _Scorer(run, metric)
+    scorer = Scorer(metric, run.cases_by_id(), run.manifest.benchmark)
     todo = _find_missing(run, scorer, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
     answers = _answers(scorer, todo.outcomes, executor or Serial(), stop)
@@ -145,7 +145,7 @@ def dry_run_score(
 
     The fake model answers in place of the others, and may say less or more than they would.
     """
-    scorer = _Scorer(run, metric)
+    scorer = Scorer(metric, run.cases_by_id(), run.manifest.benchmark)
     todo = _find_missing(run, scorer, retry_failed, only).outcomes
     if metric.models:
         found = _answers(scorer, todo, executor, stop or Interruption())
@@ -187,7 +187,7 @@ class _Known(NamedTuple):
         return self.of not in ("", outcome.digest)
 
 
-def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Selection | None) -> _Todo:
+def _find_missing(run: RunFolder, scorer: Scorer, retry_failed: bool, only: Selection | None) -> _Todo:
     """What is missing of one metric's scores; with `only`, the part of it that was asked for. Raises UserError."""
     only = only or Selection()
     only.check(scorer.cases)
@@ -226,7 +226,7 @@ def _speaks(outcome: Outcome) -> bool:
     return review is not None and bool(review.comments or review.ranked_lines or review.verdict is not None)
 
 
-def _recorded(run: RunFolder, scorer: _Scorer, outcome: Outcome, value: Answered | None) -> Score:
+def _recorded(run: RunFolder, scorer: Scorer, outcome: Outcome, value: Answered | None) -> Score:
     """The score, which the run holds now; one that no line of a file can hold becomes a failure."""
     found = scorer.score(outcome, value)
     try:
@@ -239,7 +239,7 @@ def _recorded(run: RunFolder, scorer: _Scorer, outcome: Outcome, value: Answered
 
 
 def _answers(
-    scorer: _Scorer, todo: Sequence[Outcome], executor: Executor, stop: Interruption
+    scorer: Scorer, todo: Sequence[Outcome], executor: Executor, stop: Interruption
 ) -> Iterator[tuple[Outcome, Answered | None]]:
     """(outcome, what the metric says; None: its review failed). What `stop` left undone does not occur."""
     reviewed = array("L")
@@ -274,7 +274,7 @@ def _answers(
                 raise error
 
 
-def _pairs(scorer: _Scorer, outcomes: Sequence[Outcome], batch: Sequence[int]) -> Sequence[tuple[Case, Review]]:
+def _pairs(scorer: Scorer, outcomes: Sequence[Outcome], batch: Sequence[int]) -> Sequence[tuple[Case, Review]]:
     """What a metric measures together; a batch of all that there is stays on the disk."""
 
     def pair(at: int) -> tuple[Case, Review]:
@@ -308,13 +308,12 @@ def _batches(metric: Metric, outcomes: Sequence[Outcome], executor: Executor) ->
         yield from (everything[at : at + size] for at in range(0, len(outcomes), size))
 
 
-class _Scorer:
-    """Fills in Score records for one metric on one run."""
+class Scorer:
+    """Fills in Score records for one metric on one benchmark, given its cases by id."""
 
-    def __init__(self, run: RunFolder, metric: Metric) -> None:
+    def __init__(self, metric: Metric, cases: Mapping[str, Case], benchmark: str) -> None:
         self.metric, self.signature, self.pins = metric, signature(metric), all_pins(metric)
-        self.cases = run.cases_by_id()
-        self._benchmark = run.manifest.benchmark
+        self.cases, self._benchmark = cases, benchmark
         if metric.reads_labels:
             self.pins["labels"] = labels_hash(self.cases.values())[:16]
         self._bounds: dict[str, Bounds | None] = {}

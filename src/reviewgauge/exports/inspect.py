@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,18 +77,11 @@ class Inspect(Export):
         return chosen
 
 
-def _file_names(systems: Sequence[str], run: Manifest) -> Iterator[str]:
+def _file_names(systems: Sequence[str], run: Manifest) -> list[str]:
     """`TIME_TASK_SYSTEM.json`: inspect_ai lists a JSON file of a folder only where it begins with a time."""
     when = run.created.strftime("%Y-%m-%dT%H-%M-%S+00-00")
-    taken: set[str] = set()
-    for system in systems:
-        name = base = "_".join([when, *(_ODD.sub("-", word) for word in (run.dataset, system))])
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{base}-{number}"
-        taken.add(name)
-        yield f"{name}.json"
+    names = ["_".join([when, *(_ODD.sub("-", word) for word in (run.dataset, system))]) for system in systems]
+    return [name + f"-{at}" * (name in names[:at]) + ".json" for at, name in enumerate(names)]
 
 
 def _write(log: Mapping[str, object], out: Path) -> None:

@@ -84,7 +84,7 @@ def _sample(sample: Node, name: tuple[str, int]) -> Iterator[Parsed]:
     elif (error := sample.get("error")) is not None:
         yield _failed(FailureKind.CRASH, error.text("message") or "the sample ended in an error")
     else:
-        yield from _answer(sample)
+        yield from read_output(sample.node("output"), sample.node("limit").text("type"))
 
 
 def _own(ours: Node, name: tuple[str, int]) -> Parsed:
@@ -100,9 +100,8 @@ def _own(ours: Node, name: tuple[str, int]) -> Parsed:
     return Parsed(answer=outcome.review or outcome.failure)
 
 
-def _answer(sample: Node) -> Iterator[Parsed]:
-    """The output as comments, or why it is none."""
-    output, limit = sample.node("output"), sample.node("limit").text("type")
+def read_output(output: Node, limit: str | None = None) -> Iterator[Parsed]:
+    """A model's output as comments, in any other format, or why it is none; `limit` stopped the sample."""
     choice = next(iter(output.nodes("choices")), None)
     if output.text("error") or (choice and choice.text("stop_reason") == "content_filter"):
         yield _failed(FailureKind.REFUSAL, output.text("error") or "the output was filtered")

@@ -17,7 +17,7 @@ from reviewgauge.core.records import Change, ChangedFile, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.models.answers.records import answer_schema
-from reviewgauge.models.request.messages import FENCE_NOTE, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, load_prompt
 from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
@@ -117,7 +117,11 @@ class PrReview(ModelReviewer):
 
     def _answers(self, change: Change, pieces: Sequence[Piece], contexts: Sequence[str]) -> Sequence[PieceReview]:
         (piece,), (context,) = pieces, contexts
-        messages = self._template.messages(
+        return self._ask(pieces, [self.question(change, piece, context)], self.read, answer_schema(RankedReport))
+
+    def question(self, change: Change, piece: Piece, context: str = "") -> tuple[Message, ...]:
+        """What the model is asked about the piece of a change that fits."""
+        return self._template.messages(
             {
                 "fence_note": FENCE_NOTE,
                 "pr_title": fence(change.title),
@@ -128,9 +132,9 @@ class PrReview(ModelReviewer):
                 "most": str(self.most),
             }
         )
-        return self._ask(pieces, [messages], self._read, answer_schema(RankedReport))
 
-    def _read(self, text: str) -> PieceReview:
+    def read(self, text: str) -> PieceReview:
+        """The answer, its findings not placed yet. Raises Unreadable."""
         found, report = read_ranked_report(text, self._template)
         extra = len(found) - self.most
         more = [f"{extra} more than the {self.most} most severe findings were left out"] if extra > 0 else []

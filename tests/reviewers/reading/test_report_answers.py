@@ -68,4 +68,4 @@ def test_presets(preset: PresetName, answer: str) -> None:
 @given(answer=ANSWER)
 def test_ranked_reports(answer: str) -> None:
     about = change("swr")
-    stored(PrReview("fake:rules")._read, answer, about)
+    stored(PrReview("fake:rules").read, answer, about)

@@ -28,7 +28,8 @@ def measures_of_one(metric: Metric, score: Score) -> dict[str, float]:
 def inspect_score(metric: Metric, score: Score, case: Case, review: Review | None) -> dict[str, object]:
     """The fields of an inspect_ai `Score`. A value that there is not is NaN, which inspect_ai leaves out, never 0."""
     measures = measures_of_one(metric, score)
-    metadata: dict[str, object] = {"measures": measures, "parts": dict(score.parts or {})}
+    parts = dict(score.parts or {})
+    metadata: dict[str, object] = {"metric": score.metric, "measures": measures, "parts": parts}
     if score.failure is not None:
         metadata["failure"] = str(score.failure.kind)
         reason: str | None = _reason(metric, score, of_review=review is None)
@@ -58,7 +59,8 @@ def _explained(metric: Metric, score: Score, case: Case, review: Review | None) 
         yield score.reason or "does not apply"
     else:
         measures = measures_of_one(metric, score)
-        shown = (f"{figures.label(name)} {figures.number(value)}" for name, value in measures.items())
+        told = {name: value for name, value in measures.items() if not name.endswith(("_least", "_most"))}
+        shown = (f"{figures.label(name)} {figures.number(value)}" for name, value in told.items())
         yield ", ".join(shown) or "no measure is defined for this review alone"
         if score.coverage is not None:
             yield numbers(score.coverage, score.parts)
