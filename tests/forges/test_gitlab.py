@@ -100,7 +100,8 @@ def test_discussions_on_lines_with_their_resolution(forge: Gitlab, tmp_path: Pat
     assert (gone.outdated, gone.resolved, gone.resolved_by and gone.resolved_by.login) == (True, True, "ann")
     assert [remark.body for remark in gone.remarks] == ["This reads past the end.", "Fixed."]
     assert gone.remarks[0].url.endswith("/-/merge_requests/1#note_201")
-    assert (stands.start, stands.line, stands.commit) == (3, 4, forge.heads[1])
+    assert (stands.start, stands.line, stands.commit) == (4, 5, forge.heads[0]), "led back to the push it was made on"
+    assert (gone.now_line, stands.now_line) == (None, 7)
     assert (stands.outdated, stands.resolved, stands.resolved_by) == (False, False, None)
 
 
@@ -275,7 +276,8 @@ def test_a_benchmark_is_built_again_and_from_its_dump(forge: Gitlab, tmp_path: P
     (line,) = (tmp_path / "bench" / "cases.jsonl").read_text().splitlines()
     case = json.loads(line)
     assert case["change"]["head"] == forge.heads[0], "the state with the most comments on lines"
-    (reference,) = case["references"]
+    reference, other = case["references"]
+    assert other["span"]["start"] == 4 and other["extra"]["adopted"] is False
     assert (reference["span"]["path"], reference["span"]["start"]) == ("app.py", 3)
     assert reference["resolution"]["commit"] == forge.heads[1] and reference["extra"]["adopted"] is True
     asked = len(forge.asked)
@@ -293,7 +295,7 @@ def test_a_benchmark_of_a_recipe_with_a_model_is_reviewed_and_scored(forge: Gitl
     settings |= {"since": "", "until": ""}
     said = {name: repr(value) for name, value in settings.items()}
     made = build(SOURCE, out=tmp_path / "bench", recipe="aacr_bench", settings=said)
-    assert made.card is not None and made.card.counts["findings"] == 1
+    assert made.card is not None and made.card.counts["findings"] >= 1
     review(str(tmp_path / "bench"), "prompt(model='fake:example')", run=tmp_path / "run")
     (totals,) = score(tmp_path / "run", "hits").totals
     assert totals.done == 1 and not totals.failed

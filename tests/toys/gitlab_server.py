@@ -55,7 +55,7 @@ class Gitlab:
 BEFORE = "def total(items):\n    return sum(items)\n"
 _LOOP = "    for i in range(len(items) + 1):\n        amount += items[i]\n"
 FIRST = f"def total(items):\n    amount = 0\n{_LOOP}    return amount\n"
-SECOND = FIRST.replace("len(items) + 1", "len(items)")
+SECOND = '"""Sums."""\n\n' + FIRST.replace("len(items) + 1", "len(items)")
 
 
 def _fill(forge: Gitlab) -> None:
@@ -204,7 +204,7 @@ def _discussions(forge: Gitlab) -> list[dict[str, Any]]:
         }
         return {**shas, **where, "line_range": {"start": sides[0], "end": sides[1]}}
 
-    first, last = at(forge.heads[0], 3), at(forge.heads[1], 4, 3)
+    first, last = at(forge.heads[0], 3), at(forge.heads[1], 7, 6)
     changed = "changed this line in [version 2 of the diff](/acme/tools/shop/-/merge_requests/1/diffs?diff_id=101)"
     solved = {"resolved": True, "resolved_by": person("ann"), "resolved_at": "2025-03-02T09:30:00.000Z"}
     pushed = "added 1 commit\n\n<ul><li>0a1b2c3d - Stop at the last one</li></ul>"

@@ -234,11 +234,12 @@ def _discussed(discussions: Sequence[Json], address: str, refs: Json) -> Raw:
             conversation += [dict(_note(note, address)) for note in said]
             continue
         root = number(said[0], "id")
-        replies = [{**_note(note, address), **place, "in_reply_to_id": root} for note in said[1:]]
-        comments += [{**_note(said[0], address), **place}, *replies]
         moved = any(_OUTDATED.fullmatch(text(note, "body")) for note in notes if flag(note, "system"))
         current = all(node(said[0], "position").get(name) == refs.get(name) for name in ("head_sha", "base_sha"))
-        thread: Raw = {"comments": {"nodes": [{"databaseId": root}]}, "isOutdated": moved or not current}
+        is_outdated = moved or not current
+        opening = {**_note(said[0], address), **place, "line": None if is_outdated else place["original_line"]}
+        comments += [opening, *({**_note(note, address), **place, "in_reply_to_id": root} for note in said[1:])]
+        thread: Raw = {"comments": {"nodes": [{"databaseId": root}]}, "isOutdated": is_outdated}
         if any(flag(note, "resolvable") for note in said):
             resolver = node(said[0], "resolved_by")
             thread["isResolved"] = all(flag(note, "resolved") for note in said if flag(note, "resolvable"))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -48,6 +48,7 @@ from reviewgauge.stages.pull_requests.candidates import (
     final_candidate,
     merge_base,
 )
+from reviewgauge.stages.pull_requests.pushes import as_said, with_forced
 from reviewgauge.stages.sampling.draws import check_day
 
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
@@ -363,12 +364,15 @@ class Mirror:
         mentions = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
         first = first_mentions([*mentions, *((review.commit, review.created) for review in pull.reviews)])
         revisions = tuple(_completed(code, pull, one, first.get(one.head)) for one in pull.revisions)
-        if "versions" in pull.extra:  # every push is known, but not which were forced
-            revisions = revisions[:1] + tuple(_forced(*pair) for pair in pairwise(revisions))
+        threads = pull.threads
+        if "versions" in pull.extra:
+            revisions = with_forced(revisions)
+            threads = as_said(code, threads, revisions)
         update = {
             "base": base,
             "files": code.changed_files(base, pull.head, LARGEST_FILE),
             "revisions": revisions,
+            "threads": threads,
             "git": str(self.folder),
         }
         return pull.model_copy(update=update)
@@ -392,11 +396,6 @@ def _completed(code: Repository, pull: PullRequest, revision: Revision, mentione
         return revision
     listed = code.run("rev-list", "--reverse", "--topo-order", "--end-of-options", revision.head, f"^{base}")
     return revision.model_copy(update={"base": base, "commits": tuple(listed.decode("ascii").split())})
-
-
-def _forced(before: Revision, revision: Revision) -> Revision:
-    """The state, which a forced push made if it does not go on from the one before."""
-    return revision.model_copy(update={"forced": bool(revision.commits) and before.head not in revision.commits})
 
 
 def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:
