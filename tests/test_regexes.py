@@ -31,6 +31,7 @@ from typing import Any
 import pytest
 
 import reviewgauge
+from reviewgauge.core.errors import MissingExtra
 from reviewgauge.models.answers import prose
 
 MANY = 5000  # a repeat of at most this many characters is bounded
@@ -281,6 +282,8 @@ def modules() -> Iterator[ModuleType]:
             except ModuleNotFoundError as error:
                 if error.name != "torch":  # an extra of over a gigabyte
                     raise
+            except MissingExtra:  # inspect_ai's door
+                assert found.name == "reviewgauge.inspect"
 
 
 def compiled(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
