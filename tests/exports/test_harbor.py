@@ -1,7 +1,8 @@
 """A benchmark becomes tasks of Harbor: its own validation takes them, the oracle gets 1, no answer is where agents are.
 
-There is no container here. The scripts run as they are where bubblewrap can put /logs, /tests and /solution in their
-places, and everywhere with those paths replaced. The images are not built.
+There is no container here, and no image is built. The scripts run as they are where bubblewrap can put /logs, /tests
+and /solution in their places, and everywhere with those paths replaced. Where harbor is installed, a job of its own
+runs, its oracle and its verifier included, in `held_environment`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.api.export import export
+from reviewgauge.api.review import review
+from reviewgauge.api.score import score
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.datasets.sample import Sample
+from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.exports.harbor import Harbor
 from reviewgauge.exports.writing.export import Material
 from reviewgauge.exports.writing.harbor import verify
@@ -65,16 +69,16 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def run_task(task: Path, top: Path, *, held: bool, review: str | None = None) -> dict[str, float] | None:
-    """Run the oracle (or write `review`), then the verifier, which gets nothing but the artefact; its rewards."""
+def run_task(task: Path, top: Path, *, held: bool, written: str | None = None) -> dict[str, float] | None:
+    """Run the oracle (or take `written`), then the verifier, which gets nothing but the artefact; its rewards."""
     logs = top / "logs"
     for part in ("artifacts", "verifier"):
         (logs / part).mkdir(parents=True)
     places = {"/logs": logs, "/tests": task / "tests", "/solution": task / "solution"}
-    if review is None:
+    if written is None:
         run_script("/solution/solve.sh", {name: places[name] for name in ("/logs", "/solution")}, held=held)
     else:
-        (logs / "artifacts" / "review.json").write_text(review)
+        (logs / "artifacts" / "review.json").write_text(written)
     run_script("/tests/test.sh", {name: places[name] for name in ("/logs", "/tests")}, held=held)
     reward = logs / "verifier" / "reward.json"
     return json.loads(reward.read_text()) if reward.exists() else None
@@ -105,7 +109,7 @@ HELD = [pytest.param(True, marks=pytest.mark.skipif(not can_hold(), reason="bubb
 
 @pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize(
-    ("case", "review", "reward"),
+    ("case", "written", "reward"),
     [
         (CASE, None, 1.0),
         ("01-locker-listing", None, 1.0),
@@ -116,9 +120,9 @@ HELD = [pytest.param(True, marks=pytest.mark.skipif(not can_hold(), reason="bubb
     ],
 )
 def test_the_verifier_rewards_the_oracle_and_an_unreadable_review_not_at_all(
-    tasks: Path, tmp_path: Path, held: bool, case: str, review: str | None, reward: float | None
+    tasks: Path, tmp_path: Path, held: bool, case: str, written: str | None, reward: float | None
 ) -> None:
-    found = run_task(tasks / case, tmp_path, held=held, review=review)
+    found = run_task(tasks / case, tmp_path, held=held, written=written)
     assert (found and found["reward"]) == reward
 
 
@@ -167,6 +171,31 @@ def test_the_same_export_has_the_same_digests_which_tell_an_edit(tasks: Path, tm
 def test_harbor_itself_takes_the_folder(tasks: Path) -> None:
     done = subprocess.run([HARBOR, "-c", CHECK, str(tasks)], check=False, capture_output=True, text=True)
     assert done.stdout.strip() == "24", done.stderr
+
+
+@pytest.mark.skipif(not HARBOR, reason="REVIEWGAUGE_HARBOR names no Python with harbor 0.25")
+@pytest.mark.skipif(not can_hold(), reason="bubblewrap cannot hold here")
+def test_a_job_of_harbor_itself_gives_the_oracle_1_and_comes_back(tasks: Path, tmp_path: Path) -> None:
+    for case in (CASE, "02-pause-when-hidden"):
+        shutil.copytree(tasks / case, tmp_path / "few" / case)
+    (tmp_path / "top").mkdir()
+    environment = {
+        **os.environ,
+        "HELD_TOP": str(tmp_path / "top"),
+        "HELD_BIN": str(Path(sys.executable).parent),
+        "PYTHONPATH": str(Path(__file__).parent),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+    options = ["-a", "oracle", "-k", "2", "-n", "1", "-q", "--env", "held_environment:Held", "--job-name", "one"]
+    argv = [str(Path(HARBOR).parent / "harbor"), "run", "-p", "few", *options]
+    subprocess.run(argv, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=300)
+    spec = f"harbor(path={str(tmp_path / 'jobs' / 'one')!r}, tasks={str(tasks)!r})"
+    done = review("sample", spec, run=tmp_path / "run", attempts=2)
+    run = RunFolder.open(tmp_path / "run")
+    score(tmp_path / "run", "hits")
+    parts = [one.parts for one in run.scores() if one.parts is not None]
+    assert [part["hit"] == part["references"] for part in parts] == [True] * 4
+    assert not [drop for drop in done.totals[0].drops if "__" in drop.item]  # of one trial: nothing was edited
 
 
 def test_a_case_without_code_shows_its_diff_and_one_that_cannot_be_measured_is_left_out(tmp_path: Path) -> None:

@@ -56,6 +56,11 @@ def settings(config: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def pull_number(change: Change) -> str:
+    """The number of its pull request, by its address or its id; empty where neither has one."""
+    return next((found[1] for text in (change.url, change.id) if text and (found := _NUMBER.search(text))), "")
+
+
 def hand_over(change: Change, words: Mapping[str, str], agent: str, top: Path) -> dict[str, str]:
     """Write the files of the contract below `top`, and return the variables, whose paths are those of this machine.
 
@@ -64,7 +69,7 @@ def hand_over(change: Change, words: Mapping[str, str], agent: str, top: Path) -
     """
     for name in ("pr", "out"):
         (top / name).mkdir()
-    number = next((found[1] for text in (change.url, change.id) if text and (found := _NUMBER.search(text))), "1")
+    number = pull_number(change) or "1"
     nwo = change.repo if _NAME_WITH_OWNER.fullmatch(change.repo) else "local/" + re.sub(r"[^\w.-]", "_", change.repo)
     about = {
         "repo": f"https://github.com/{nwo}",
