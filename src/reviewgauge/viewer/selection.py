@@ -257,13 +257,16 @@ def _unscored(runs: Sequence[Found], problem: str) -> Selection:
 
 def card_with_answer(run: Found, read: Callable[[Sequence[Found]], Selection]) -> RunCard:
     """The run's card, with who leads by its first metric, and with what."""
+    chosen, problem = None, ""
+    try:
+        chosen = read([run])  # before the card: somebody may be waiting for the pages
+    except UserError as error:
+        problem = str(error)
     card = card_of(run)
     if card.state == "broken" or not card.metrics:
         return card
-    try:
-        chosen = read([run])
-    except UserError as error:
-        return replace(card, problem=str(error))
+    if chosen is None:
+        return replace(card, problem=problem)
     if not chosen.boards:
         return replace(card, problem=chosen.problem)
     card, board = replace(card, metrics=tuple(map(recorded_label, card.metrics))), chosen.boards[0].board
