@@ -56,8 +56,8 @@ def _answer(messages: Any, *_: object) -> Any:
     assert found is not None
     finding = {"area": "other", "severity": "high", "file": found[1], "code": "", "comment": "Off by one page"}
     report = json.dumps({"tests": "none", "security": "none", "findings": [finding]})
-    texts = [report, f"- {found[1]}:5: off by one\n- {found[1]}:9: never closed", "I cannot help with that."]
-    output = ModelOutput.from_content("mockllm/model", texts[len(question) % 3])
+    texts = [report, f"- {found[1]}:5: off by one\n- {found[1]}:9: never closed", "I cannot help with that.", ""]
+    output = ModelOutput.from_content("mockllm/model", texts[len(question) % 4])
     output.usage = ModelUsage()  # which the package else counts with words from the network
     return output
 
@@ -80,7 +80,7 @@ def test_its_figures_are_ours_and_the_log_is_a_run(package: Any, tmp_path: Path)
     assert next(iter(found.metrics)) == "f1" and row.failed and row.scored and row.fake
     assert (found.scored_samples, found.unscored_samples) == (row.scored, row.failed)
     reasons = {sample.scores["hits"].reason for sample in log.samples}
-    assert reasons == {None, "invalid_response_format"}
+    assert reasons == {None, "invalid_response_format", "no_response"}
 
 
 def test_a_solver_finds_the_code_in_its_sandbox(package: Any, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def inspect_score(metric: Metric, score: Score, case: Case, review: Review | Non
 def _reason(metric: Metric, score: Score, *, of_review: bool) -> str:
     """Whose fault a failure is: the reviewer's, the judge's or the instrument's, in inspect_ai's words."""
     kind = score.failure.kind if score.failure else FailureKind.CRASH
+    if kind is FailureKind.UNREADABLE and of_review and score.failure and not score.failure.raw:
+        return "no_response"  # there was nothing to read
     if of_review:
         return _REVIEWER.get(kind, "no_response")
     return "grader_failed" if metric.models and kind is not FailureKind.CRASH else "scoring_failed"
