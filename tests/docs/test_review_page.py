@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from documented import run, write_files
+from documented import run
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.specs import load
 from reviewgauge.repo.guarded.sandbox import Sandbox
@@ -25,19 +25,17 @@ git diff --name-only "$commit" HEAD | sed 's/.*/- &:1 A stand-in looked at this 
 """
 
 
-def test_the_agents_script_works_with_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_files(PAGE, tmp_path)
+def test_the_agents_preset_works_with_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "claude").write_text(STAND_IN, encoding="utf-8")
-    for program in (programs / "claude", tmp_path / "agent.sh"):
-        program.chmod(0o755)
+    (programs / "claude").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:/usr/local/bin:/usr/bin:/bin")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "stand-in")
-    command, _ = re.findall(r"^\$ (reviewgauge .*agent\.sh.*)$", PAGE, re.MULTILINE)  # the other is in a sandbox
+    command, *_ = re.findall(r"^\$ (reviewgauge .*claude-code.*)$", PAGE, re.MULTILINE)
     done = run(command, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = re.match(r"agent: 9 reviews with (\d+) comments", done.stdout)
+    found = re.match(r"claude-code: 9 reviews with (\d+) comments", done.stdout)
     assert found is not None and int(found[1]) >= 9
 
 
@@ -52,5 +50,17 @@ def test_the_page_names_every_parameter_and_placeholder() -> None:
     assert isinstance(reviewer, Command)
     for field in dataclasses.fields(reviewer):
         assert re.search(rf"`{field.name}\b|\b{field.name}=", PAGE), field.name
-    for word in ("base", "head", "workspace", "case", "diff", "title", "description", "issues", "output", "here"):
+    for word in (
+        "base",
+        "head",
+        "workspace",
+        "case",
+        "diff",
+        "title",
+        "description",
+        "issues",
+        "given",
+        "output",
+        "here",
+    ):
         assert f"{{{word}}}" in PAGE, word
