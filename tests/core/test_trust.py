@@ -14,8 +14,9 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Reviewer, Stage
 from reviewgauge.core.specs import KINDS, Plugin, find_class, load, load_from, load_recorded, names
-from reviewgauge.core.trust import FromFile, Use, holds_text, uses
+from reviewgauge.core.trust import FromFile, Use, check_model, holds_text, uses
 from reviewgauge.exports.writing.export import Export
+from reviewgauge.models.request.model_spec import PROVIDERS
 from reviewgauge.operators.code.operator import Operator
 from reviewgauge.repo.forge.api import ForgeKind
 
@@ -133,3 +134,17 @@ def test_a_spec_that_is_read_for_its_figures_opens_nothing(tmp_path: Path) -> No
     active = False
     assert tried > 15
     assert opened == []
+
+
+def test_a_protocol_of_models_is_one_file(tmp_path: Path) -> None:
+    """The gate knows each provider by its file: a new one needs no line here or there."""
+    providers = names("models.providers")
+    assert {"openai", "anthropic"} <= set(providers) and providers == [n for n in PROVIDERS if n != "fake"]
+    for name in (*providers, "fake"):
+        origin = FromFile("theirs.toml", offline=True)
+        check_model(f"{name}:some-model@http://10.0.0.1/v1", "model", origin)
+        with pytest.raises(UserError, match="an address on the network"):
+            check_model(f"{name}:some-model@http://10.0.0.1/v1", "model", FromFile("theirs.toml"))
+        check_model(f"{name}:some-model", "model", FromFile("theirs.toml"))
+    with pytest.raises(UserError, match="a file of this machine"):
+        check_model("unheard-of:some-model", "model", FromFile("theirs.toml"))

@@ -22,6 +22,8 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,9 +126,16 @@ def _check_text(text: str, found: frozenset[Use], shown: str, origin: FromFile) 
         raise origin.refuse(f"{shown} is {' or '.join(use.value for use in found)}")
 
 
+@cache
+def _providers() -> frozenset[str]:
+    """The providers of chat models, by the names of their files, and the fake one; none is imported."""
+    files = resources.files("reviewgauge.models").joinpath("providers").iterdir()
+    return frozenset({"fake", *(file.name.removesuffix(".py") for file in files if file.name[0] not in "_.")})
+
+
 def check_model(text: str, shown: str, origin: FromFile) -> None:
     """Raise UserError for a model at an address, one that would be fetched, or one in a folder elsewhere."""
-    chat = text.startswith(("openai:", "anthropic:", "fake:"))
+    chat = text.partition(":")[0] in _providers() and ":" in text
     if chat and origin.offline:
         return
     if "//" in text or "@" in text or text.startswith("hub:"):
