@@ -37,7 +37,7 @@ from reviewgauge.reviewers.reading.harbor_tasks import digest_of, task_names
 KEYS = {
     "": "schema_version artifacts task metadata environment agent verifier",
     "task": "name",
-    "metadata": "case_id benchmark reviewgauge",
+    "metadata": "case_id reviewgauge",
     "environment": "network_mode workdir cpus memory_mb",
     "agent": "timeout_sec network_mode allowed_hosts",
     "verifier": "environment_mode timeout_sec environment",
@@ -213,6 +213,9 @@ def test_a_case_without_code_shows_its_diff_and_one_that_cannot_be_measured_is_l
         ("unread", "there is neither a diff nor code to review"),
         ("gone", "its code cannot be read"),
     ]
+    with pytest.raises(UserError, match="no case can be a task: no references"):
+        Harbor().write(Material("mine", None, [unknown]), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
     with tarfile.open(tmp_path / "out" / CASE / "environment" / "workspace.tar") as tar:
         assert tar.getnames() == ["change.diff"]
     assert run_task(tmp_path / "out" / CASE, tmp_path / "run", held=False) is not None

@@ -76,16 +76,16 @@ class Harbor(Export):
                 left_out.append(Drop(item=case.id, by="harbor", reason=why))
                 continue
             try:
-                self._write_task(case, name, given.label, out / name)
+                with_code += self._write_task(case, name, out / name)
             except UserError as error:  # of its repository
                 remove_tree(out / name)
                 left_out.append(Drop(item=case.id, by="harbor", reason="its code cannot be read", detail=str(error)))
                 continue
             tasks[name] = digest_of(out / name)
-            with_code += case.change.git is not None
             if progress is not None:
                 progress(done, len(given.cases), case.id)
         if not tasks:
+            out.rmdir()
             why = left_out[0].reason if left_out else "there is none"
             raise UserError(f"no case can be a task: {why}")
         (out / "metric.py").write_bytes((_TEMPLATES / "metric.py").read_bytes())
@@ -93,15 +93,14 @@ class Harbor(Export):
         counts = {"tasks": len(tasks), "with code": with_code, "with the diff alone": len(tasks) - with_code}
         return Written(counts=counts, left_out=tuple(left_out), hint=f"harbor run -p {out} -a oracle")
 
-    def _write_task(self, case: Case, name: str, label: str, folder: Path) -> None:
-        """One task. What is known about the case goes into `tests` and `solution`, and nowhere else."""
+    def _write_task(self, case: Case, name: str, folder: Path) -> bool:
+        """One task, with code or not. What is known about the case goes into `tests` and `solution`, nowhere else."""
         change = case.change
         code = change.git is not None and change.head is not None
         workdir = "/workspace/repo" if code else "/workspace"
         words = {
             "task": name,
             "case_id": json.dumps(case.id, ensure_ascii=False),
-            "benchmark": json.dumps(label, ensure_ascii=False),
             "version": __version__,
             "workdir": workdir,
             "seconds": str(self.seconds),
@@ -122,6 +121,7 @@ class Harbor(Export):
         (folder / "tests" / "cases.jsonl").write_bytes(bare.to_line())
         oracle = [_as_row(phrasings[0]) for phrasings in findings(case.references)]
         (folder / "solution" / "review.json").write_text(json.dumps(oracle, indent=1), encoding="utf-8")
+        return code
 
 
 _FILES = {
@@ -185,7 +185,7 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _write_dataset(out: Path, label: str, tasks: dict[str, str]) -> None:
-    name = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")[:60] or "benchmark"
+    name = re.sub(r"[^a-z0-9]+", "-", Path(label).name.lower()).strip("-")[:60] or "benchmark"
     metric = hashlib.sha256((out / "metric.py").read_bytes()).hexdigest()
     lines = ['schema_version = "1.0"', "", "[dataset]", f'name = "reviewgauge/{name}"', ""]
     for task, digest in tasks.items():

@@ -45,7 +45,7 @@ class Harbor(Reviewer):
     agent: Word = ""
     tasks: FilePath = ""
     trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    remarks: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def default_name(self) -> str:
@@ -119,8 +119,9 @@ class Harbor(Reviewer):
         by_name = {trial.name: change for change in changes for trial in self.trials[change.id or change.repo]}
         for trial in known:
             found = list(self._found(trial, by_name[trial.name], exported))
-            said = tuple(f"{drop.reason} ({drop.detail})" if drop.detail else drop.reason for drop in found)
-            object.__setattr__(self, "remarks", {**self.remarks, trial.name: said})
+            self.remarks[trial.name] = [
+                f"{drop.reason} ({drop.detail})" if drop.detail else drop.reason for drop in found
+            ]
             yield from found
 
     def _found(self, trial: Trial, change: Change, exported: Mapping[str, str]) -> Iterator[Drop]:
