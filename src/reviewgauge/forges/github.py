@@ -55,16 +55,11 @@ class Github(ForgeKind):
 
     def is_repository(self, name: str) -> bool:
         """Owner and name."""
-        return is_repository(name)
+        return _REPO.fullmatch(name) is not None and not any(set(part) <= {"."} for part in name.split("/"))
 
     def reader(self, forge: Forge, repo: str) -> PullReader:
         """Asks for the repository first."""
         return _GithubReader(forge, repo)
-
-
-def is_repository(name: str) -> bool:
-    """Whether `name` has the form `owner/name`."""
-    return _REPO.fullmatch(name) is not None and not any(set(part) <= {"."} for part in name.split("/"))
 
 
 class _GithubReader(PullReader):
@@ -75,7 +70,7 @@ class _GithubReader(PullReader):
         self.forge, self.version = forge, repr(forge.now)  # within one crawl nothing is asked twice
         self.about = node(forge.get(f"repos/{repo}", version=self.version))
         present = text(self.about, "full_name")
-        self.repo = present if is_repository(present) else repo
+        self.repo = present if forge.kind.is_repository(present) else repo
         self.private, self.branch = self.about.get("private") is True, text(self.about, "default_branch")
         self.url = f"{forge.address.web}/{self.repo}.git"
 
