@@ -11,7 +11,15 @@ from rich.text import Text as RichText
 
 from reviewgauge.core.document import Column, Document, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateComment, GateFinding, GateVerdict
+from reviewgauge.core.reports.gate import (
+    ChangedComments,
+    Gate,
+    GateCase,
+    GateCheck,
+    GateComment,
+    GateFinding,
+    GateVerdict,
+)
 from reviewgauge.core.reports.versions import SystemVersions, VersionTable
 from reviewgauge.views import figures
 from reviewgauge.views.terminal.documents import document_view
@@ -53,13 +61,18 @@ def gate_tables(found: Gate, words: int = 1000) -> list[Table]:
         rows=tuple(_check(one, found.fake) for one in (found, *found.checks[1:])),
     )
     cases = [_cases(found, title, cases) for title, cases in picked(found).items()]
+    return [checks, *changed_tables(found, words), *cases]
+
+
+def changed_tables(found: Gate | ChangedComments, words: int = WORDS) -> list[Table]:
+    """What the candidate lost and gained beside the baseline; what is empty is left out."""
     changes = [
         _findings("findings lost", "which only the baseline hit", found.lost, words),
         _findings("findings gained", "which only the candidate hit", found.gained, words),
         _comments("comments lost", "about no known finding", found.comments_lost, words),
         _comments("comments gained", "about no known finding", found.comments_gained, words),
     ]
-    return [checks, *(table for table in changes if table.rows), *cases]
+    return [table for table in changes if table.rows]
 
 
 def _check(one: GateCheck, fake: bool) -> tuple[Value, ...]:

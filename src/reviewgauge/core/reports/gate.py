@@ -75,6 +75,15 @@ class GateComment(Record):
     state: CommentState
 
 
+class ChangedComments(Record):
+    """What one of two systems alone hit or said; the fields of `Gate`."""
+
+    lost: tuple[GateFinding, ...] = ()
+    gained: tuple[GateFinding, ...] = ()
+    comments_lost: tuple[GateComment, ...] = ()
+    comments_gained: tuple[GateComment, ...] = ()
+
+
 class Gate(GateCheck):
     """Paired non-inferiority of `candidate` against `baseline`. `verdict` is the worst one of the `checks`.
 
