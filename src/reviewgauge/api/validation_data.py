@@ -207,8 +207,11 @@ def keep_latest(labels: Iterable[Label]) -> tuple[Sequence[Label], tuple[str, ..
 def _require_human(judged: JudgedReviews, what: str) -> None:
     human, review = RaterKind.HUMAN, SubjectKind.REVIEW
     if judged.own_labels and not any(one.rater_kind is human and one.subject.kind is review for one in judged.labels):
+        pairs = any(one.rater_kind is human and one.subject.kind is SubjectKind.PAIR for one in judged.labels)
+        judge = f"a judge can be checked with those on pairs: reviewgauge validate {what} lexical; or " * pairs
         raise UserError(
-            f"{what} holds no judgements of people on reviews, which a metric could be compared with", remedy=NO_LABELS
+            f"{what} holds no judgements of people on reviews, which a metric could be compared with",
+            remedy=judge + NO_LABELS,
         )
 
 

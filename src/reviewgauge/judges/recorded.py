@@ -63,7 +63,7 @@ class Recorded(Judge):
         elif len(raters) > 1:
             raise UserError(
                 f"{len(raters)} raters judged {case.id}: {', '.join(raters)}",
-                remedy=f'name one: recorded(rater="{raters[0]}")',
+                remedy="name one: " + ", or ".join(f"""hits(judge='recorded(rater="{one}")')""" for one in raters),
             )
         return _table(labels, comments, references)
 
