@@ -46,7 +46,8 @@ def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
             off.add(remark.anchor)
             continue
         if isinstance(remark, SaidView):
-            asked = JUDGED.get(remark.state, "") if asking and remark.comment is not None else ""
+            whole = remark.comment is not None and "#" not in remark.comment.id  # labels are not on points of a comment
+            asked = JUDGED.get(remark.state, "") if asking and whole else ""
             people = list(people_on(chosen.people.get(case.id, ()), remark, columns[remark.anchor]))
             markup = part_of("notes.html.j2", "said_note", remark, columns[remark.anchor], people, asked, asking)
         else:
