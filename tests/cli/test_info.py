@@ -58,6 +58,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what examples call "mine": a run, a program, answers, a SARIF log and a file in each format."""
     folder = tmp_path_factory.mktemp("examples")
     assert main(["review", "sample", 'prompt(model="fake:rules")', "-o", str(folder / "runs" / "mine")]) == 0
+    assert main(["score", str(folder / "runs" / "mine"), "hits"]) == 0
     for run in ("martian", "bots"):
         (folder / "runs" / run).mkdir()
     (folder / "my-tool.sh").write_text("#!/bin/sh\necho 'api/wayside/admin.py:3: this divides by zero'\n")
@@ -70,6 +71,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 _ELSEWHERE = (
+    "jobs/mine",
     "build ",
     " bench ",
     "/martian ",
@@ -103,6 +105,8 @@ def test_every_printed_example_runs(name: str, workplace: Path, monkeypatch: pyt
             set_parameters(recipe, given | ({"model": parsed["model"]} if parsed["model"] else {}))
         if any(word in line for word in _ELSEWHERE):
             continue
+        if words[0] == "export":
+            words[-1] = name.replace("/", "-")
         if words[0] == "review" and "runs/mine" in words:
             words[words.index("runs/mine")] = f"runs/{name}"
             words += ["--only", f"case={CASE}"] * ("--stage" not in words)

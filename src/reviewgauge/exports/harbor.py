@@ -14,6 +14,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import ClassVar
 
 from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
@@ -55,6 +56,7 @@ class Harbor(Export):
     hosts: tuple[Word, ...] = ()
     seconds: int = 900
 
+    example: ClassVar[str] = "reviewgauge export harbor sample -o tasks"
     takes = frozenset({"benchmark"})
 
     def __post_init__(self) -> None:
