@@ -122,3 +122,25 @@ def test_the_demo_runs_from_an_empty_environment(installer: str, wheel: Path, tm
     home = {"HOME": str(tmp_path), "REVIEWGAUGE_CACHE": str(tmp_path / "cache")}
     assert "blind-reader leads" in do(empty / "bin" / "reviewgauge", "demo", cwd=tmp_path, **home)
     assert "<svg" in (tmp_path / "runs" / "demo" / "report.html").read_text("utf-8")
+
+
+def test_the_image_has_git_and_starts_without_rights() -> None:
+    """As far as that can be told from the text; the release list says how the image is built and tried."""
+    lines = re.sub(r"\\\n\s*", " ", (ROOT / "Containerfile").read_text("utf-8")).splitlines()
+    last = lines[max(at for at, line in enumerate(lines) if line.startswith("FROM")) :]
+    installed = next(line for line in last if "apt-get install" in line)
+    assert {"git", "ca-certificates", "bubblewrap"} <= set(installed.split())
+    assert [line for line in last if line.startswith("USER")] == ["USER 1000"]
+    assert last.index("USER 1000") < last.index('ENTRYPOINT ["reviewgauge"]')
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert {".git", ".venv", "runs"} <= set(ignored), "secrets of a clone and results stay out of the image"
+
+
+@pytest.mark.parametrize("verb", ["build {root} -o bench", "demo"])
+def test_without_git_a_verb_that_needs_it_says_so_in_one_line(verb: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "reviewgauge", *verb.format(root=ROOT).split()]
+    home = {"PATH": str(tmp_path), "HOME": str(tmp_path), "REVIEWGAUGE_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(words, cwd=tmp_path, env=os.environ | home, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "error: git is not installed (install git 2.31 or newer)"
+    assert "Traceback" not in done.stderr
