@@ -88,8 +88,8 @@ def test_the_sdist_has_each_file_of_the_project_and_makes_the_same_wheel(
 def test_the_version_stands_in_one_place(tracked: list[str], wheel: Path) -> None:
     assert wheel.name == f"reviewgauge-{reviewgauge.__version__}-py3-none-any.whl"
     files = [ROOT / file for file in tracked if file.startswith("src/") and file.endswith(".py")]
-    stated = [file for file in (*files, ROOT / "pyproject.toml") if reviewgauge.__version__ in file.read_text("utf-8")]
-    assert [file.name for file in stated] == ["version.py"]
+    assert [file.name for file in files if reviewgauge.__version__ in file.read_text("utf-8")] == ["version.py"]
+    assert "\nversion = " not in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 def test_the_docs_name_the_index_only_with_the_words_once_released(tracked: list[str]) -> None:
