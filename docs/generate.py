@@ -64,6 +64,7 @@ RESULTS = {
     "check": "CheckResult[]",
     "build": "BuildResult",
     "review": "ReviewResult",
+    "review --edit": "EditResult",
     "score": "ScoreResult",
     "score --on": "RescoreResult",
     "score --labels": "ClassifyResult",

@@ -1,8 +1,8 @@
 """ReviewGauge: how good is this code reviewer, on these changes?
 
 Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`, and so
-are the modes of some: `rescore` (score --on), `classify` (score --labels), `curve` (compare --attempts) and `scores`
-(info RUN). `tables(result)` makes tables of what any of them found. Those that ask models take
+are the modes of some: `edit` (review --edit), `rescore` (score --on), `classify` (score --labels), `curve` (compare
+--attempts) and `scores` (info RUN). `tables(result)` makes tables of what any of them found. Those that ask models take
 `models=ModelOptions(budget=5.0)`. Each is imported when it is first used.
 """
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.curve import curve
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
+    from reviewgauge.api.edit import edit
     from reviewgauge.api.evolve import evolve
     from reviewgauge.api.export import export
     from reviewgauge.api.gate import gate
@@ -57,6 +58,7 @@ __all__ = [
     "curve",
     "demo",
     "doctor",
+    "edit",
     "evolve",
     "export",
     "gate",
