@@ -39,9 +39,10 @@ def export(
     name, target = plugin_name(plugin), Path(out)
     is_run = not isinstance(source, Dataset) and Path(source, MANIFEST).is_file()
     if ("run" if is_run else "benchmark") not in plugin.takes:
-        raise UserError(
-            f"{name} takes a {' or a '.join(sorted(plugin.takes))}", remedy=f"reviewgauge info exports/{name}"
-        )
+        shown = dataset_label(source) if isinstance(source, Dataset) else source
+        found = f"{shown} is {'a' if is_run else 'no'} run folder"
+        wanted = " or a ".join(sorted(plugin.takes))
+        raise UserError(f"{found}, and {name} takes a {wanted}", remedy=f"reviewgauge info exports/{name}")
     if target.exists():
         raise UserError(f"{target} is there already", remedy="choose another path, or remove it")
     given = _of_run(Path(str(source))) if is_run else _of_benchmark(source, source_path)
