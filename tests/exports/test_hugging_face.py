@@ -16,7 +16,10 @@ from reviewgauge.api.score import score
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.specs import load
+from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.exports.hugging_face import HuggingFace as Exported
+from reviewgauge.exports.writing.export import Material
 
 pytest.importorskip("pyarrow", reason="pip install 'reviewgauge[frames]'")
 
@@ -101,3 +104,11 @@ def test_what_may_not_be_passed_on_stays_here(tmp_path: Path, out: Path) -> None
     assert result.counts == {"scores": 1} and {drop.item for drop in result.left_out} >= {"cases", "reviews"}
     assert not any(b"secret text" in file.read_bytes() for file in (tmp_path / "bare").rglob("*") if file.is_file())
     assert export("hugging_face(licence='MIT')", str(cases), tmp_path / "yes").counts == {"cases": 1, "references": 1}
+
+
+def test_nobody_else_changes_the_licence_of_a_data_set(tmp_path: Path) -> None:
+    closed = Sample().card.model_copy(update={"licence": "CC-BY-NC-4.0"})
+    given = Material("closed", closed, list(Sample().cases()))
+    with pytest.raises(UserError, match="pass it on"):
+        Exported(licence="mit").write(given, tmp_path / "closed")
+    assert not (tmp_path / "closed").exists()

@@ -16,14 +16,12 @@ from pathlib import Path
 from string import Template
 from typing import ClassVar
 
-from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, Change, Comment, Side, findings
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.core.version import __version__
-from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.engine.bundle.contents import may_be_passed_on
 from reviewgauge.exports.writing.export import Export, Material, Written
 from reviewgauge.metrics.matching.match import why_unmeasurable
@@ -70,7 +68,7 @@ class Harbor(Export):
 
     def write(self, given: Material, out: Path, progress: Progress | None = None) -> Written:
         """Write the folder. Raises UserError for a data set whose licence does not let everybody pass it on."""
-        _check_licence(given.card)
+        _check_licence(given)
         left_out, tasks, with_code = [], {}, 0
         out.mkdir(parents=True)
         for done, (case, name) in enumerate(zip(given.cases, task_names([c.id for c in given.cases]), strict=True), 1):
@@ -136,9 +134,10 @@ _FILES = {
 }
 
 
-def _check_licence(card: Card | None) -> None:
+def _check_licence(given: Material) -> None:
     """What is written is made to be handed on; one's own cases are one's own affair."""
-    if card is not None and card != Jsonl().card and not may_be_passed_on(card):
+    card = given.card
+    if card is not None and not given.is_own and not may_be_passed_on(card):
         problem = f"the licence of {card.title} does not let everybody pass its rows on: {card.licence}"
         raise UserError(problem, remedy="export a data set with an open licence, or a benchmark of your own")
 

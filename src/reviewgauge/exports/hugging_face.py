@@ -51,13 +51,13 @@ class HuggingFace(Export):
         except ImportError:
             raise MissingExtra("pyarrow", "frames") from None
         own = Card(title=given.label, summary="", origin="", version="", licence=self.licence or "unknown", may="")
-        card = given.card if given.card is not None and may_be_passed_on(given.card) else own
+        card = own if given.card is None or given.is_own else given.card  # nobody else changes a data set's licence
         open_data = may_be_passed_on(card)
         tables = dict(_tables(given, open_data))
         if not any(tables.values()):
-            raise UserError(
-                f"{given.label}: {_CLOSED}", remedy="is it yours? 'hugging_face(licence=\"cc-by-4.0\")' says so"
-            )
+            yours = "is it yours? 'hugging_face(licence=\"cc-by-4.0\")' says so"
+            remedy = yours if given.is_own else "export a run on it: scores go out without texts"
+            raise UserError(f"{given.label}: {_CLOSED}", remedy=remedy)
         (out / "data").mkdir(parents=True)
         kept = {name: rows for name, rows in tables.items() if rows}
         for name, rows in kept.items():

@@ -286,9 +286,7 @@ def _timeline(notes: Sequence[Json], repo: str) -> Raw:
             continue
         event: Raw = {"event": kind, "created_at": note.get("created_at"), "actor": _user(node(note, "author"))}
         if kind == "renamed":
-            event["rename"] = {
-                "from": re.sub(r"\{\+[^{}]{0,300}\+\}|\{-|-\}", "", found["before"])
-            }  # GitLab marks what changed
+            event["rename"] = {"from": _MARKS.sub("", found["before"])}
         if kind == "cross-referenced":
             source = node(_named(f"{found['repo'] or repo}#{found['number']}"))
             event["source"] = {**source, "pull_request": {}} if found["mark"] == "!" else dict(source)

@@ -16,6 +16,7 @@ from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import Plugin
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun
 
@@ -32,6 +33,11 @@ class Material:
     cases: Sequence[Case]
     run: RunFolder | None = None
     scored: Sequence[ScoredRun] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is of no data set that has a licence, so that its user decides who gets it."""
+        return self.card is None or self.card in (read_card("jsonl"), read_card("hugging_face"))
 
 
 class Written(Record):
