@@ -130,6 +130,7 @@ def test_hostile_text_is_shown_and_runs_nothing(browser: Any, store: Database) -
             for path in ("/", "/account", "/conflicts", "/next"):
                 harmless(page, path)
         pages[0].click("#begin")
+        pages[0].wait_for_selector("table.votes")
         assert pages[0].locator("table.votes").count() == 1
         for path in ("/", "/project", "/account", "/conflicts"):
             harmless(pages[2], path)
