@@ -1,6 +1,6 @@
 """Two reviewers and the author argue about a change; what the reviewers still hold afterwards is the review.
 
-Source: own, after CR-Agent as SWR-Bench describes it (arXiv:2509.01494, IV-A: two agents look for format-related and
+Source: own, after CR-Agent as SWR-Bench describes it (arXiv:2509.01494, IV-B2: two agents look for format-related and
 functional defects and debate) and CodeAgent behind it (arXiv:2402.02172). Neither prints prompts that fit: the words
 are ours.
 """

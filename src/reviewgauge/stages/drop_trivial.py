@@ -1,6 +1,6 @@
 """Drop changes in which nothing that runs changes: layout, comments, renames, version numbers, documentation.
 
-Source: AACR-Bench (arXiv:2601.19494, appendix A) excludes "trivial changes that were detached from the project's
+Source: AACR-Bench (arXiv:2601.19494, B.1) excludes "trivial changes that were detached from the project's
 business context or lacked actual semantic meaning"; people decided there, and its Table 5 has 12 pull requests of
 documentation and comments and 8 of code style: so they are not trivial (`words=False`). This is the part of it that
 syntax can decide. By default more is trivial: nothing to find a defect in, which is this project's own.

@@ -1,6 +1,6 @@
 """Keep changes whose title and description are English.
 
-Source: AACR-Bench's language standard (arXiv:2601.19494, appendix A): "the title and description of the PR must be
+Source: AACR-Bench's language standard (arXiv:2601.19494, B.1): "the title and description of the PR must be
 written in English". The paper does not say how it knows. Here function words decide (Grefenstette, JADT 1995), and in
 short titles words of the trade ("fix", "bump") for English, accents and endings ("-ção", "-ung") for other languages,
 each half as much; a text with neither is `unknown`. The lists are this project's own.

@@ -1,6 +1,6 @@
 """Keep changes that are written mainly in the main language of their repository.
 
-Source: AACR-Bench's language consistency (arXiv:2601.19494, appendix A): "the programming language of the primarily
+Source: AACR-Bench's language consistency (arXiv:2601.19494, B.1): "the programming language of the primarily
 modified files must match the main language of the repository"; its preprocessing also reads the language off the files
 that review comments are on.
 """

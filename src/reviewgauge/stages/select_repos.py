@@ -1,7 +1,7 @@
 """Choose the repositories that the next stage reads, by the rule of ContextCRBench or of AACR-Bench.
 
 Source: ContextCRBench (arXiv:2511.07017), section 2.1.1: per language the 100 most starred, the language over 60% of
-it, active within six months, over 5,000 issues and pull requests. AACR-Bench (arXiv:2601.19494, appendix A): in the top
+it, active within six months, over 5,000 issues and pull requests. AACR-Bench (arXiv:2601.19494, B.1): in the top
 2,000 both by new stars and by closed pull requests of a window, then five per language by new stars.
 """
 

@@ -1,6 +1,6 @@
 """Take the state of each pull request that people commented on most, instead of its final one.
 
-Source: AACR-Bench's revision selection (arXiv:2601.19494, appendix A): "the revision containing the highest number of
+Source: AACR-Bench's revision selection (arXiv:2601.19494, B.1): "the revision containing the highest number of
 review comments, along with all corresponding review data". Which of two with as many is not said: the earlier one here.
 """
 

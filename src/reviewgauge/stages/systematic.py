@@ -1,6 +1,6 @@
 """Keep every k-th case, from a start that the seed or the user chooses.
 
-Source: GradedReviews (ACM TOSEM 2025), section 4.1, takes one of 13 of 16,780 reviews and gets 1,291 (`every=13,
+Source: GradedReviews (arXiv:2501.05176), section 4.1, takes one of 13 of 16,780 reviews and gets 1,291 (`every=13,
 start=1`): positions 1, 14, 27 and so on. Its text prints "1st, 14th, 28th". The count does not tell the start: those
 from 1 to 10 give 1,291, those from 11 to 13 give 1,290. Nor does the published file, whose rows are numbered anew.
 """

@@ -50,9 +50,10 @@ class HumanValues:
 
 
 def reference_points(human: HumanValues, people: Container[str]) -> tuple[ReferencePoint, ...]:
-    """Where people rank what `people` wrote among the systems (CRScore, arXiv:2409.19801, section 5.3).
+    """Where people rank what `people` wrote among the systems.
 
-    By the mean over each one's own judged reviews, ties on the mean rank.
+    By the mean over each one's own judged reviews, ties on the mean rank. Source: CRScore (arXiv:2409.19801), section
+    5.3, compares the means; the rank is ours.
     """
     own: defaultdict[str, list[float]] = defaultdict(list)
     span = human.scale.high - human.scale.low
