@@ -83,6 +83,11 @@ SAMPLES = {  # the program, what it must be called with, and what it does then
     ),
     "coderabbit": ("coderabbit", "review --agent --type committed --base-commit BASE", SAID),
     "semgrep": ("semgrep", "scan --json|--metrics off|m.py", json.dumps(SEMGREP)),
+    "aacr-agent": (
+        "claude",
+        "changes from BASE...HEAD|--agents|code-reviewer|Provide a code review.|Tools Read,Write,Bash,Task",
+        "<path>m.py</path>\n<side>right</side>\n<from>2</from>\n<to>2</to>\n<note>Too loud.</note>\n<notesplit />",
+    ),
     "sonarqube": ("curl", "/api/issues/search?componentKeys=reviewgauge-HEAD&", json.dumps(SONAR)),
 }
 
@@ -94,7 +99,7 @@ def stand_in(folder: Path, name: str, wanted: str, said: str) -> None:
     )
     for word in ("HEAD", "BASE"):
         checks = checks.replace(word, f"$REVIEWGAUGE_{word}")
-    output = '> "$REVIEWGAUGE_OUTPUT"' if name == "codex" else ""
+    output = '> "$REVIEWGAUGE_OUTPUT"' if name == "codex" else "> comments.txt" if "Read,Write" in wanted else ""
     (folder / f"{name}.said").write_text(said + "\n")
     swap = "s#WORKSPACE#'\"$REVIEWGAUGE_WORKSPACE\"'#; s#-HEAD#-'\"$REVIEWGAUGE_HEAD\"'#g"
     body = f"#!/bin/sh\n{checks}\nsed '{swap}' '{folder}/{name}.said' {output}\n"
@@ -146,6 +151,25 @@ def test_an_agent_that_found_nothing_is_silent_and_one_that_said_nothing_failed(
     stand_in(tools, "codex", "review", "Reviewer failed to output a response.")
     with pytest.raises(Failed, match="gave no answer"):
         load(Command, 'command(preset="codex")').review(change)
+
+
+def test_the_agent_of_aacr_bench_is_asked_in_the_words_of_figures_18_and_19(shared_data: Path, tools: Path) -> None:
+    paper = shared_data.parent / "papers" / "aacr-bench.txt"
+    if not paper.is_file():
+        pytest.skip("the papers are not part of the project")
+    argv = load(Command, 'command(preset="aacr-agent")')._argv
+    printed = paper.read_text(encoding="utf-8")
+    agent = json.loads(argv[argv.index("--agents") + 1])["code-reviewer"]
+    for words in (agent["prompt"], agent["description"], ",".join(agent["tools"]), f"model: {agent['model']}"):
+        assert words.strip() in printed.partition("Figure 18.")[0]
+    asked = argv[2].replace("{base}", "{base_commit}").replace("{head}", "{target_commit}")
+    assert asked.strip() == printed.partition("Figure 19. Agent")[0].rpartition("```")[0].rpartition("```")[2].strip()
+
+
+def test_the_agent_of_aacr_bench_that_wrote_no_file_found_nothing(change: Change, tools: Path) -> None:
+    (tools / "claude").write_text("#!/bin/sh\nexit 0\n")
+    (tools / "claude").chmod(0o755)
+    assert load(Command, 'command(preset="aacr-agent")').review(change).comments == ()
 
 
 def test_what_the_user_says_goes_before_and_arguments_come_last(tools: Path) -> None:

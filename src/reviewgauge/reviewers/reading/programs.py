@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -18,9 +19,13 @@ def presets() -> Mapping[str, Mapping[str, Any]]:
     """Every preset by its name; lists are tuples, as parameters are."""
     text = resources.files("reviewgauge.reviewers").joinpath("reading", "programs.toml").read_text(encoding="utf-8")
     return {
-        name: {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+        name: {key: tuple(map(_word, value)) if isinstance(value, list) else value for key, value in table.items()}
         for name, table in tomllib.loads(text).items()
     }
+
+
+def _word(given: Any) -> Any:
+    return json.dumps(given) if isinstance(given, dict) else given
 
 
 def preset(name: str) -> Mapping[str, Any]:
