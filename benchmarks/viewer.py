@@ -1,6 +1,6 @@
 """How fast the viewer answers in a real browser, on 1,000 changes and 20 systems, beside the one-file report.
 
-    python benchmarks/viewer.py [--changes 1000] [--systems 20]
+    python benchmarks/viewer.py [--changes 1000] [--systems 20] [--run FOLDER]
 
 The changes are those of the sample, over and over; the reviews are its findings and its noise, at random. First view:
 from the click on a run that was never read to the whole page; then each further page. The report holds fewer changes.
@@ -62,10 +62,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--changes", type=int, default=1000)
     parser.add_argument("--systems", type=int, default=20)
+    parser.add_argument("--run", type=Path, help="a folder for the run, which is made once")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as running:
-        folder = Path(temporary) / "run"
-        make_run(folder, asked.changes, asked.systems)
+        folder = asked.run or Path(temporary) / "run"
+        if not folder.exists():
+            make_run(folder, asked.changes, asked.systems)
         began = time.perf_counter()
         report(folder, out=Path(temporary) / "report.html")
         print(f"report made          {time.perf_counter() - began:6.2f} s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -116,6 +117,14 @@ def test_other_sites_are_refused(visitor: Client, made: Path, header: str, value
     answer = visitor.send(f"/r/{slug_of(made / 'one')}/label", form, follow=False, **{header: value})
     assert answer.status == status
     assert labels(made / "one") == []
+
+
+def test_browsers_keep_the_style_and_the_script_but_no_page(visitor: Client, made: Path) -> None:
+    page = visitor.send(f"/r/{slug_of(made / 'one')}/index.html")
+    kept = re.findall(r'(?:href|src)="\.\./\.\.(/static/viewer\.(?:css|js)\?[0-9a-f]+)"', page.text)
+    assert len(kept) == 2 and page.headers["cache-control"] == "no-store"
+    for path in kept:
+        assert "max-age" in visitor.send(path).headers["cache-control"]
 
 
 def test_a_label_cannot_be_got_and_a_page_not_posted(visitor: Client, made: Path) -> None:

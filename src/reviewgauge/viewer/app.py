@@ -191,7 +191,7 @@ async def _asset(name: str, request: Request) -> Response:
     style, script = assets()
     known = {"css": (style, "text/css"), "js": (script, "text/javascript"), "svg": (icon(), "image/svg+xml")}
     text, kind = known[name.rpartition(".")[2]]
-    return Response(text, media_type=kind)
+    return Response(text, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 
 def _runs(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:

@@ -23,7 +23,7 @@ from reviewgauge.views.html import Doors
 from reviewgauge.views.leaderboard import leaderboard_table
 from reviewgauge.views.report.report import ReportData, board_view
 
-PAGE = 200  # changes of one page of the list
+PAGE = 50  # changes of one page of the list
 BEHIND = {  # what lies behind a measure: the state that speaks against it
     "recall": "missed",
     "precision": "false",

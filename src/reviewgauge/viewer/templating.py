@@ -8,6 +8,7 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
+from reviewgauge.core.base import content_id
 from reviewgauge.views import figures
 from reviewgauge.views.changes.colours import code_style
 from reviewgauge.views.pages import policy_of, shown_text, templates
@@ -28,6 +29,7 @@ def render(template: str, *, live: bool = True, **data: object) -> str:
     """One page; a lone surrogate becomes a question mark. One that is not `live` holds its style and script itself."""
     style, script = ("", "") if live else assets()
     whole = {"style": Markup(style), "script": Markup(script), "policy": "" if live else policy_of(style, script)}
+    whole["edition"] = edition() if live else ""
     text = environment().get_template(template).render(live=live, **whole, **data)
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -45,6 +47,12 @@ def assets() -> tuple[str, str]:
     scripts = views / "static" / "more.js", own / "templates" / "viewer.js"
     style, script = ("\n".join(one.read_text("utf-8") for one in each) for each in (styles, scripts))
     return f"{style}\n{code_style().decode()}", script
+
+
+@cache
+def edition() -> str:
+    """What changes when the style sheet or the script does: browsers may keep them under it."""
+    return content_id(*assets())
 
 
 @cache

@@ -72,7 +72,9 @@ def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that is open before anybody is told of it. Raises UserError."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        found = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio sets it only on sockets of its own making
+        return found
     except OSError as error:
         raise UserError(
             f"{host} port {port} cannot be used: {error.strerror}", remedy="--port 0 takes a free one"
@@ -139,7 +141,8 @@ class Guard:
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update({**HEADERS, "cache-control": headers.get("cache-control", HEADERS["cache-control"])})
             await send(message)
 
         refusal = self._refusal(scope)
