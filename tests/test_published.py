@@ -58,12 +58,14 @@ def summed(metric: Metric, items: Iterator[tuple[Case, Review]]) -> Counter[str]
         ("hits(location='only')", 1505),
         ("hits(judge='exact', policy='greedy', variant='aacr')", 196),
         ("hits(location='only', policy='greedy', variant='aacr_ids')", 1242),
+        ("hits(judge='exact', policy='greedy', variant='aacr_evaluation')", 1505),
     ],
 )
 def test_aacr_gold_comments_given_back_as_predictions(shared_data: Path, spec: str, matched: int) -> None:
     """AACR-Bench's evaluator (official repository, commit 540dd9b) on its own positive_samples.json.
 
-    196 as published, because its references have no id; 1,242 line matches once they have one. All 1,505 must match.
+    196 as published, because its references have no id; 1,242 line matches once they have one. All 1,505 must match,
+    and do since it was rewritten (`evaluation/judge.py`).
     """
     metric = load(Metric, spec)
     oracle = ((c, Review(case=c.id, system="gold", comments=c.references)) for c in aacr_cases(shared_data))

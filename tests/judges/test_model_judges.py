@@ -85,10 +85,23 @@ def test_the_fenced_prompt_is_the_same_words_with_the_texts_marked_as_data() -> 
     assert SameConcern(model=FAKE).pins() != SameConcern(model=FAKE, prompt="published").pins()
 
 
+def test_the_rewritten_evaluator_of_aacr_bench_shows_no_code_and_names_the_reference_first() -> None:
+    judge = SameConcern(model=FAKE, prompt="evaluation")
+    said = SAID[0].model_copy(update={"body": "Said.<details>Much\nthought</details>\n\n\n\nMore."})
+    (message,) = judge.messages(case_of(CACHE), said, CACHE, swapped=False)
+    assert f"Review Comment 1:\n{CACHE.body}\n\nReview Comment 2:\nSaid.\n\nMore.\n" in message.text
+    assert "+two" not in message.text and message.text.endswith("Your answer:")
+    (turned,) = judge.messages(case_of(CACHE), said, CACHE, swapped=True)
+    assert f"Review Comment 2:\n{CACHE.body}\n" in turned.text
+    assert judge.pins() != SameConcern(model=FAKE, prompt="published").pins() and judge.answer_schema is None
+    assert [[one.same for one in row] for row in table(judge, (SAID[0],), CACHE)] == [[True]]
+
+
 def test_no_name_of_who_wrote_or_made_something_enters_a_question() -> None:
     signed = SAID[0].model_copy(update={"author": "SIGNATURE-1", "id": "SIGNATURE-2", "extra": {"by": "SIGNATURE-3"}})
     known = CACHE.model_copy(update={"author": "SIGNATURE-4", "id": "SIGNATURE-5", "category": "SIGNATURE-6"})
-    for judge in (SameConcern(model=FAKE), SameConcern(model=FAKE, prompt="published"), Golden(model=FAKE)):
+    fenced, published = SameConcern(model=FAKE), SameConcern(model=FAKE, prompt="published")
+    for judge in (fenced, published, SameConcern(model=FAKE, prompt="evaluation"), Golden(model=FAKE)):
         asked = judge.messages(case_of(known), signed, known, swapped=False)
         assert asked == judge.messages(case_of(CACHE), SAID[0], CACHE, swapped=False)
         assert "SIGNATURE" not in "".join(message.text for message in asked)

@@ -40,11 +40,12 @@ class Hits(Metric):
     `judge` says whether two comments raise the same thing: a judge spec, or a chat model's, which is short for
     `same_concern(model=...)`. `policy`: "optimal" one-to-one, "greedy" strongest pair first, "any" many-to-many.
     `variant` reproduces a published matcher with its quirks: "aacr" (and "aacr_ids", the same with the missing ids put
-    right), "martian", "review_bench". `unmatched` is for the last: the chat model that says whether a comment is right
-    that matches no golden finding. `location`: "hint" lets the text decide, weighs in that a comment stands on the
-    reference's lines, and asks for a sure judge across files; "gate" also demands the right lines within `tolerance`;
-    "only" looks at nothing but lines; "ignore" at nothing but text. `duplicates="false"` counts a repeated finding
-    against precision. `second_stage` lets the judge look at what the other systems of the run said.
+    right), its successor "aacr_evaluation", "martian", "review_bench". `unmatched` is for the last: the chat model that
+    says whether a comment is right that matches no golden finding. `location`: "hint" lets the text decide, weighs in
+    that a comment stands on the reference's lines, and asks for a sure judge across files; "gate" also demands the
+    right lines within `tolerance`; "only" looks at nothing but lines; "ignore" at nothing but text.
+    `duplicates="false"` counts a repeated finding against precision. `second_stage` lets the judge look at what the
+    other systems of the run said.
     """
 
     judge: PluginSpec = "lexical"

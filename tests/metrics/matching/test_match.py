@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,6 +88,7 @@ POLICIES = [
     {"policy": "optimal", "location": "ignore"},
     {"policy": "greedy", "variant": "aacr"},
     {"policy": "greedy", "variant": "aacr_ids"},
+    {"policy": "greedy", "variant": "aacr_evaluation"},
     {"policy": "greedy", "variant": "martian"},
 ]
 
@@ -250,6 +252,18 @@ def test_aacr_never_matches_a_comment_whose_side_its_parser_left_empty() -> None
     for comment, hit in ((silent, False), (spoken, True)):
         matching = run([comment], [said("r1", 10)], [[1.0]], policy="greedy", variant="aacr_ids")
         assert matching.groups[0].hit is hit
+
+
+def test_aacr_rewritten_gives_each_comment_one_reference_by_lines_and_one_by_meaning() -> None:
+    both: dict[str, Any] = {"policy": "greedy", "variant": "aacr_evaluation"}
+    comments = [said("c1", 10, claimed=Location(path="a.py", start=12, end=8)), said("c2", 11)]
+    references = [said("r1", 10), said("r2", 11)]
+    matching = run(comments, references, [[0.0, 1.0], [1.0, 1.0]], **both)
+    assert ({g.group: g.comments for g in matching.groups}, matching.line_hits) == (
+        {"r1": ("c2",), "r2": ("c1",)},
+        1,  # r1 takes c1's lines, and r2 stops at the comment that means it: c1
+    )
+    assert run(comments, references, [[0.0, 0.0], [0.0, 0.0]], **both).line_hits == 2
 
 
 def test_martian_credits_one_candidate_twice_and_loses_the_overtaken_one() -> None:

@@ -22,7 +22,7 @@ from reviewgauge.metrics.matching.place import ChangedLines
 from reviewgauge.metrics.matching.policies import Matrix, golden_scores, shared_out
 
 Policy = Literal["optimal", "greedy", "any"]
-Variant = Literal["", "aacr", "aacr_ids", "martian", "review_bench"]
+Variant = Literal["", "aacr", "aacr_ids", "aacr_evaluation", "martian", "review_bench"]
 LocationRule = Literal["hint", "gate", "only", "ignore"]
 Table = Sequence[Sequence[Verdict | None]]
 TIE = 1e-6  # what standing on the right lines adds to a pair's strength: it breaks ties and nothing more
@@ -226,9 +226,11 @@ def _copies(comments: Sequence[Comment]) -> list[int]:
 def _credit(evidence: Evidence, strength: Matrix, groups: list[list[int]]) -> policies.Published:
     rules = evidence.rules
     on_lines = count_line_hits(evidence, groups)
-    if rules.variant in ("aacr", "aacr_ids"):
+    if rules.variant.startswith("aacr"):
         first = [evidence.case.references[indices[0]] for indices in groups]
         meaning = None if rules.location == "only" else strength
+        if rules.variant == "aacr_evaluation":
+            return policies.aacr_evaluation(meaning, evidence.review.comments, first, rules.tolerance)
         ids = rules.variant == "aacr_ids"
         return policies.aacr(meaning, evidence.review.comments, first, rules.tolerance, ids=ids)
     if rules.variant == "martian":

@@ -3,7 +3,8 @@
 All take `strength` (comments x findings; 0 where a pair is not admissible) and return the credited (comment, finding)
 pairs. `assign` (the optimal one) and `strongest_first` are one-to-one, `any_hit` is many-to-many. `aacr` and `martian`
 are published matchers with their quirks, so that their figures can be told from ours: AACR-Bench
-`evaluator_runner/core/evaluator.py` (commit 540dd9b) and Martian's code-review-benchmark
+`evaluator_runner/core/evaluator.py` (commit 540dd9b, January 2026), `aacr_evaluation` its successor
+`evaluation/judge.py` (later in 2026), and Martian's code-review-benchmark
 `offline/code_review_benchmark/step3_judge_comments.py` (commit 012d682), written anew from their behaviour.
 """
 
@@ -108,7 +109,7 @@ class Published(NamedTuple):
 
 
 def _lines(comment: Comment) -> tuple[int, int] | None:
-    """The lines as the published files have them, a reversed range included: no range overlaps a reversed one."""
+    """The lines as the published files have them, a reversed range included."""
     claimed, span = comment.claimed, comment.span
     if claimed is not None and claimed.start is not None and claimed.end is not None:
         return claimed.start, claimed.end
@@ -117,17 +118,17 @@ def _lines(comment: Comment) -> tuple[int, int] | None:
     return None
 
 
-def _located(comment: Comment, reference: Comment, tolerance: int) -> bool:
-    """AACR's rule. Its tag parser reads an absent side as "", which equals no side: such a comment never matches."""
+def _located(comment: Comment, reference: Comment, tolerance: int, *, turned: bool = False) -> bool:
+    """AACR's rule: what is missing cannot contradict. `turned` puts reversed ranges right."""
     if comment.span is None or reference.span is None:
         return True
     if comment.span.path != reference.span.path or comment.span.side != reference.span.side:
         return False
-    if comment.claimed is not None and comment.claimed.side is None:
-        return False
     here, there = _lines(comment), _lines(reference)
     if here is None or there is None:
         return True
+    if turned:
+        here, there = (min(here), max(here)), (min(there), max(there))
     if not (here[0] > there[1] or here[1] < there[0]):
         return True
     return min(abs(here[0] - there[1]), abs(here[1] - there[0])) <= tolerance
@@ -140,8 +141,9 @@ def aacr(
 
     `ids=False` is the evaluator on the published files: their comments have no id, so every reference is known as
     "no id" and at most one is ever matched in a change. A comment takes *every* reference at its place out of the
-    line count, though it counts as one line match. `same=None` switches meaning off, as the evaluator can: then line
-    matches are the credits.
+    line count, though it counts as one line match. Its tag parser reads an absent side as "", which equals no side:
+    such a comment never matches. `same=None` switches meaning off, as the evaluator can: then line matches are the
+    credits.
     """
     credits: list[tuple[int, int]] = []
     taken_lines: set[int | None] = set()
@@ -149,8 +151,9 @@ def aacr(
     line_hits = 0
     for c, comment in enumerate(comments):
         counted = False
+        sideless = comment.claimed is not None and comment.claimed.side is None
         for r, reference in enumerate(references):
-            if not _located(comment, reference, tolerance):
+            if not _located(comment, reference, tolerance) or (sideless and comment.span and reference.span):
                 continue
             key = r if ids else None
             if key not in taken_lines:
@@ -164,6 +167,26 @@ def aacr(
                 credits.append((c, r))
                 break
     return Published(credits, frozenset(), line_hits)
+
+
+def aacr_evaluation(
+    same: Matrix | None, comments: Sequence[Comment], references: Sequence[Comment], tolerance: int
+) -> Published:
+    """One-to-one, first come, first served: references in their order, comments in theirs, location before meaning.
+
+    A comment is matched once by lines and once by meaning. `same=None`: line matches are the credits.
+    """
+    lines: dict[int, int] = {}  # comment -> the reference that it matches by lines
+    meant: dict[int, int] = {}
+    for r, reference in enumerate(references):
+        near = [c for c, comment in enumerate(comments) if _located(comment, reference, tolerance, turned=True)]
+        found = next((c for c in near if same is not None and c not in meant and same[c, r] > 0), None)
+        looked_at = near if found is None else near[: near.index(found) + 1]
+        if (first := next((c for c in looked_at if c not in lines), None)) is not None:
+            lines[first] = r
+        if found is not None:
+            meant[found] = r
+    return Published([*(lines if same is None else meant).items()], frozenset(), len(lines))
 
 
 def martian(same: Matrix) -> Published:
