@@ -74,6 +74,11 @@ RABBIT = [
     {"type": "complete", "status": "review_completed", "findings": 1},
 ]
 SAID = "\n".join(json.dumps(event) for event in RABBIT)
+PR_AGENT = (  # 0.3.1, a run on m.py whose model's answer was ours
+    r'review={"estimated_effort_to_review_[1-5]": "2\n", "relevant_tests": "No\n", "key_issues_to_review": '
+    r'[{"relevant_file": "m.py\n", "issue_header": "Possible Bug\n", "issue_content": "It is too loud: `TWO` — '
+    r'\"quoted\", and a \\ back slash.\n", "start_line": 2, "end_line": 2}], "security_concerns": "No\n"}'
+)
 SAMPLES = {  # the program, what it must be called with, and what it does then
     "claude-code": ("claude", "-p|--output-format text|--allowedTools Read,|--add-dir=", "- m.py:2 It is too loud."),
     "codex": (
@@ -82,6 +87,7 @@ SAMPLES = {  # the program, what it must be called with, and what it does then
         "It is too loud.\n\nReview comment:\n\n- [P1] Lower your voice — WORKSPACE/m.py:2-2\n  It is too loud.",
     ),
     "coderabbit": ("coderabbit", "review --agent --type committed --base-commit BASE", SAID),
+    "pr-agent": ("pr-agent", "--pr_url=base review --config.publish_output=false --github_action_config.", PR_AGENT),
     "semgrep": ("semgrep", "scan --json|--metrics off|m.py", json.dumps(SEMGREP)),
     "aacr-agent": (
         "claude",
@@ -99,7 +105,8 @@ def stand_in(folder: Path, name: str, wanted: str, said: str) -> None:
     )
     for word in ("HEAD", "BASE"):
         checks = checks.replace(word, f"$REVIEWGAUGE_{word}")
-    output = '> "$REVIEWGAUGE_OUTPUT"' if name == "codex" else "> comments.txt" if "Read,Write" in wanted else ""
+    output = "> comments.txt" if "Read,Write" in wanted else ""
+    output = '> "$REVIEWGAUGE_OUTPUT"' if name in ("codex", "pr-agent") else output
     (folder / f"{name}.said").write_text(said + "\n")
     swap = "s#WORKSPACE#'\"$REVIEWGAUGE_WORKSPACE\"'#; s#-HEAD#-'\"$REVIEWGAUGE_HEAD\"'#g"
     body = f"#!/bin/sh\n{checks}\nsed '{swap}' '{folder}/{name}.said' {output}\n"
@@ -151,6 +158,32 @@ def test_an_agent_that_found_nothing_is_silent_and_one_that_said_nothing_failed(
     stand_in(tools, "codex", "review", "Reviewer failed to output a response.")
     with pytest.raises(Failed, match="gave no answer"):
         load(Command, 'command(preset="codex")').review(change)
+    stand_in(tools, "pr-agent", "review", 'review={"key_issues_to_review": []}')
+    assert load(Command, "command(preset='pr-agent')").review(change).comments == ()
+
+
+def test_pr_agent_gets_a_clean_branch_with_the_words_of_the_change_and_no_settings_of_it(tools: Path) -> None:
+    before, after = ({"pyproject.toml": "[tool.pr-agent]\n", "m.py": text} for text in ("one\n", "two\n"))
+    change = make_change(tools.parent / "own", before, after, "acme/shop/pull/1")
+    change = change.model_copy(update={"title": "A louder two", "description": "# All hear it"})
+    git = "$(git log -1 --format=%s), $(git status -s -uno), $(git diff --name-only base HEAD)"
+    said = r'review={"key_issues_to_review": [{"issue_content": "%s"}]}\n'
+    (tools / "pr-agent").write_text(
+        f'#!/bin/sh\nprintf \'{said}\' "{git}, $(ls), $CONFIG__GIT_PROVIDER" > "$GITHUB_OUTPUT"\n'
+    )
+    (tools / "pr-agent").chmod(0o755)
+    (comment,) = load(Command, "command(preset='pr-agent')").review(change).comments
+    assert comment.body == "A louder two # All hear it, , m.py, , local"
+
+
+@pytest.mark.parametrize("said", ["", "echo 'review={}' > $GITHUB_OUTPUT", "echo review=null > $GITHUB_OUTPUT"])
+def test_pr_agent_ends_well_where_its_model_gave_no_review_and_that_is_a_failure(
+    said: str, change: Change, tools: Path
+) -> None:
+    (tools / "pr-agent").write_text(f"#!/bin/sh\n{said}\n")
+    (tools / "pr-agent").chmod(0o755)
+    with pytest.raises(Failed, match=r"is empty|review: No such file"):
+        load(Command, "command(preset='pr-agent')").review(change)
 
 
 def test_the_agent_of_aacr_bench_is_asked_in_the_words_of_figures_18_and_19(shared_data: Path, tools: Path) -> None:
