@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,22 @@ def test_what_has_no_counterpart_is_noted_not_lost_in_silence(tmp_path: Path) ->
     assert any("not among the golden files at hand" in reason for reason in reasons)
     assert any("has candidates but no verdicts" in reason for reason in reasons)
     assert len(data.recorded(extractor="judge")[0]) == 1
+
+
+def test_a_profile_counts_the_goldens_of_its_categories_and_leaves_the_others_neutral(tmp_path: Path) -> None:
+    goldens = golden("leaks", "slow", "ugly")
+    for at, word in zip(goldens[0]["comments"], ("security", "perf", "style"), strict=True):  # type: ignore[call-overload]
+        at["category"] = word
+    verdicts = {URL: {"bot": entry([("ugly", "c")], [], ["leaks", "slow"], 1)}}
+    data = write(tmp_path, goldens, {URL: {"bot": candidates("c")}}, verdicts)
+    for chosen, counted in ((data, 3), (replace(data, profile="core"), 2), (replace(data, profile="strict"), 1)):
+        case = chosen.cases()[0]
+        assert (len(case.references), len(case.neutral)) == (counted, 3 - counted)
+        assert case.references[0].category == "security"
+        assert len(chosen.recorded(extractor="judge")[1]) == 3  # the verdict on a neutral one stays
+    write(tmp_path, golden("old"), {}, {})
+    with pytest.raises(BadInput, match=r"has no category.*profile=.all"):
+        replace(data, profile="core").cases()
 
 
 @pytest.mark.parametrize(

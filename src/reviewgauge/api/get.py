@@ -31,15 +31,18 @@ def get(
     out: str | Path | None = None,
     with_code: bool = False,
     progress: Progress | None = None,
+    commit: str = "",
 ) -> GetResult:
     """Fetch a data set from its public origin with checksums, or take it from `source`; into the data home or `out`.
+
+    `commit` is another version of its repository than the card's, which goes into a folder of its own.
 
     `with_code` also fetches the commits under review, one shallow partial mirror per repository.
     """
     from reviewgauge.datasets.files.get import fetch_code, fetch_files
 
     found = find_dataset(dataset)
-    files = fetch_files(found, source=source, out=out, progress=progress)
+    files = fetch_files(found, source=source, out=out, commit=commit, progress=progress)
     code = fetch_code(found, files.folder, progress=progress) if with_code else None
     return GetResult(
         dataset=dataset_label(found),

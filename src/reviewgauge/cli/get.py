@@ -13,12 +13,13 @@ from reviewgauge.cli.output import emit, progress_bar
 @click.argument("dataset")
 @click.option("--from", "source", type=click.Path(exists=True), help="Take the files from this folder instead.")
 @click.option("-o", "--out", type=click.Path(), help="Where to put them (default: the data home).")
+@click.option("--commit", default="", help="Another version: the whole id of a commit of its repository.")
 @click.option("--with-code", is_flag=True, help="Also fetch the commits under review (git).")
 @json_option
-def command(dataset: str, source: str | None, out: str | None, with_code: bool, as_json: bool) -> int:
+def command(dataset: str, source: str | None, out: str | None, commit: str, with_code: bool, as_json: bool) -> int:
     """Fetch DATASET from its public origin, or take it from a folder with --from."""
     with progress_bar("fetching", quiet=as_json) as progress:
-        result = get(dataset, source, out, with_code, progress)
+        result = get(dataset, source, out, with_code, progress, commit)
 
     def show() -> str:
         lines = [f"{result.dataset}: {result.files} files in {result.path} ({result.fetched} fetched now)"]

@@ -19,11 +19,15 @@ class Origin(Record):
 
 
 class Tree(Record):
-    """The files of a data set in a public git repository: the files and folders `paths` of one commit."""
+    """The files of a data set in a public git repository: the files and folders `paths` of one commit.
+
+    What lies in the folder `below` is put where the data set's own folder is.
+    """
 
     url: str
     commit: str
     paths: tuple[str, ...]
+    below: str = ""
 
 
 class Card(Record):

@@ -1,7 +1,8 @@
 """Golden comments on real pull requests, the comments of twelve review tools, and verdicts of three model judges.
 
 Source: Martian, "Code Review Bench" (https://github.com/withmartian/code-review-benchmark), the offline part, MIT.
-The files hold neither diffs nor line numbers.
+The files hold neither diffs nor line numbers. Golden comments have categories since the summer of 2026, which profiles
+choose from (`offline/analysis/score_profiles.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from typing_extensions import override
 
@@ -191,7 +192,7 @@ def _comments(entry: _Entry) -> tuple[Comment, ...]:
 
 def _labels(entry: _Entry, case: Case, review: Review, judge: str, reading: Reading) -> Iterator[Label]:
     comments = {comment.body: comment.id for comment in reversed(review.comments)}
-    goldens = {comment.body: comment.id for comment in case.references}
+    goldens = {comment.body: comment.id for comment in (*case.references, *case.neutral)}
 
     def label(at: Node, dimension: str, kind: SubjectKind, comment: str | None, golden: str | None) -> Iterator[Label]:
         comment_id = comments.get(comment) if comment is not None else None
@@ -233,13 +234,22 @@ _PROJECTS = {
 _SEVERITIES = {"critical": Severity.CRITICAL, "high": Severity.HIGH, "medium": Severity.MEDIUM, "low": Severity.LOW}
 
 
+_STRICT = frozenset({"bug", "security", "concurrency", "data", "api"})
+_PROFILES = {"strict": _STRICT, "core": _STRICT | {"perf", "test_gap", "doc_defect"}}
+
+
 @dataclass(frozen=True)
 class Martian(Dataset):
-    """The offline part of Martian's Code Review Bench."""
+    """The offline part of Martian's Code Review Bench.
+
+    `profile`: the golden comments that count, by their category: "strict" (bug, security, concurrency, data, api),
+    "core" (also perf, test_gap, doc_defect) or "all". The others are neutral: what matches them is not wrong.
+    """
 
     example: ClassVar[str] = "reviewgauge review martian recorded -o runs/mine"
 
     path: FilePath = ""
+    profile: Literal["all", "core", "strict"] = "all"
 
     @property
     @override
@@ -297,30 +307,36 @@ class Martian(Dataset):
         seen: set[str] = set()
         for file in files:
             for item in read_json(file, "martian").items():
-                case, drops = _read_case(file.stem, item)
+                case, drops = _read_case(file.stem, item, _PROFILES.get(self.profile))
                 if case.id in seen:
                     raise item.error(f"the pull request {case.id} occurs twice")
                 seen.add(case.id)
                 yield case, drops
 
 
-def _read_case(stem: str, item: Node) -> tuple[Case, list[Drop]]:
+def _read_case(stem: str, item: Node, counted: frozenset[str] | None) -> tuple[Case, list[Drop]]:
     url = item["url"].as_text()
     address = parse_pull(url)
     if address is None:
         raise item.error(f"{url!r:.80} is not the address of a pull request", "url")
     repository, repo = _PROJECTS.get(stem, (stem, address.repo))
-    references: list[Comment] = []
+    goldens: list[Comment] = []
     for at in item["comments"].items():
         body = at["comment"].as_text()
         word = at.get("severity")
         severity = None if word is None else _SEVERITIES.get(word.as_text().lower())
         extra = {"severity": word.as_text()} if word is not None and severity is None else {}
+        named = at.get("category")
+        category = named.as_text() if named is not None else None
+        if category is None and counted is not None:
+            raise at.error("has no category to choose by", "category", remedy='profile="all", or a newer version')
         identity = content_id(url, body)
-        references.append(build(Comment, at, id=identity, body=body, severity=severity, extra=extra))
+        goldens.append(build(Comment, at, id=identity, body=body, severity=severity, category=category, extra=extra))
     change = build(Change, item, repo=repo, title=item["pr_title"].as_text(), url=url)
     facts = {"repository": repository}
-    case = build(Case, item, id=address.id, change=change, references=tuple(references), facts=facts)
+    references = tuple(one for one in goldens if counted is None or one.category in counted)
+    neutral = tuple(one for one in goldens if one not in references)
+    case = build(Case, item, id=address.id, change=change, references=references, neutral=neutral, facts=facts)
     remark = item.get("az_comment")
     drops = [Drop(item=case.id, by="martian", reason=f"the golden file remarks: {remark.as_text()}")] if remark else []
     return case, drops

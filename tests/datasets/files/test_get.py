@@ -13,6 +13,7 @@ from local_forge import commit as commit_files
 from reviewgauge.core.data_card import Card, Tree
 from reviewgauge.core.errors import UserError
 from reviewgauge.datasets.aacr_bench import AacrBench
+from reviewgauge.datasets.code_reviewer import CodeReviewer
 from reviewgauge.datasets.files.get import fetch_code, fetch_files
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.datasets.martian import Martian
@@ -83,6 +84,48 @@ class SmallBench(ReviewBench):
     @property
     def card(self) -> Card:
         return super().card.model_copy(update={"tree": self.tree})
+
+
+class Elsewhere(Martian):
+    """Martian's files out of a repository of this test."""
+
+    url: ClassVar[str]
+
+    @property
+    def card(self) -> Card:
+        return super().card.model_copy(update={"origin": self.url})
+
+
+def test_another_version_comes_by_its_commit_into_a_folder_of_its_own(
+    forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "data"))
+    clone = forge.root / "bench.git"
+    said = {"comment": "c", "category": "style"}
+    for name, content in {
+        "offline/golden_comments/sentry.json": [
+            {"pr_title": "t", "url": "https://github.com/a/b/pull/1", "comments": [said]}
+        ],
+        "offline/results/gpt-5.5/candidates.json": {},
+        "online/other.json": {},
+    }.items():
+        (clone / name).parent.mkdir(parents=True)
+        (clone / name).write_text(json.dumps(content))
+    git(clone, "init", "-q", "-b", "main")
+    commit = commit_files(clone, "files")
+    Elsewhere.url = f"{forge.url}/bench"
+    got = fetch_files(Elsewhere(), commit=commit)
+    assert got.folder.name.endswith(f"-{commit[:12]}") and got[1:] == (2, 2, (), ())
+    assert fetch_files(Elsewhere(), commit=commit) == got._replace(fetched=0)
+    strict = Martian(path=str(got.folder), profile="core")
+    assert [(len(case.references), len(case.neutral)) for case in strict.cases()] == [(0, 1)]
+    assert fetch_files(Elsewhere(), source=clone, commit=commit, out=tmp_path / "again").files == 2
+    with pytest.raises(UserError, match="not a clone that holds commit"):
+        fetch_files(Elsewhere(), source=tmp_path, commit=commit)
+    with pytest.raises(UserError, match="not a whole commit id"):
+        fetch_files(Elsewhere(), commit=commit[:12])
+    with pytest.raises(UserError, match="there is one version of it"):
+        fetch_files(CodeReviewer(), commit=commit)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 import shutil
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from typing import IO, NamedTuple, TypeVar
 import urllib3
 
 from reviewgauge.core.base import Record, RelPath
-from reviewgauge.core.data_card import Origin, Tree
+from reviewgauge.core.data_card import Card, Origin, Tree
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import read_file, replacing, write_whole, writing
 from reviewgauge.core.protocols import Dataset, Progress
@@ -40,6 +41,8 @@ LARGEST = 4 * 1024**3  # bytes; a larger size on a card is a mistake
 _SLOW = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}  # a connection that stands still for a minute
 _BLOBS = ("100644", "100755")
 _PIECE = 256 * 1024
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_IN_COMMIT = re.compile(rf"/{_COMMIT.pattern}/(?P<path>.+)")
 _REDIRECTS_ONLY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=10)
 
 
@@ -67,17 +70,24 @@ def fetch_files(
     *,
     source: str | Path | None = None,
     out: str | Path | None = None,
+    commit: str = "",
     progress: Progress | None = None,
 ) -> FilesGot:
     """Bring the files of `dataset` from their public origin, or from the folder `source`, into `out` or the data home.
 
-    From a folder other versions are taken, too, since people keep excerpts; the result names them. Raises UserError.
+    `commit` is another version than the card's, into a folder of its own: 40 hex digits. From a folder other versions
+    are taken, too, since people keep excerpts; the result names them. Raises UserError.
     """
-    name, origins, tree = plugin_name(dataset), dataset.card.files, dataset.card.tree
-    folder = Path(out).expanduser() if out else data_home() / name
+    name, origins = plugin_name(dataset), dataset.card.files
+    tree = _tree_at(dataset.card, commit, name) if commit else dataset.card.tree
+    folder = Path(out).expanduser() if out else data_home() / (f"{name}-{commit[:12]}" if commit else name)
     given = Path(source).expanduser() if source is not None else None
     if given is not None and given.resolve() == folder.resolve():
         raise UserError(f"{given} is the target folder itself")
+    if commit and given is not None and not _holds(given, commit):
+        raise UserError(
+            f"{given} is not a clone that holds commit {commit[:12]}", remedy="leave out --from to fetch it"
+        )
     if tree is not None:
         return _fetch_tree(tree, folder, progress) if given is None else _take_tree(tree, given, folder)
     if not origins:
@@ -117,10 +127,30 @@ def _bare(dataset: D, folder: Path) -> D:
 # --- out of a git repository ---------------------------------------------------------------------------------------
 
 
+def _tree_at(card: Card, commit: str, name: str) -> Tree:
+    """The files of the card in another commit of the repository that they come from. Raises UserError."""
+    if not _COMMIT.fullmatch(commit):
+        raise UserError(f"{commit!r:.60} is not a whole commit id", remedy="give all 40 hex digits")
+    if card.tree is not None:
+        return card.tree.model_copy(update={"commit": commit})
+    known = {one.name: _IN_COMMIT.search(urllib.parse.unquote(one.url)) for one in card.files}
+    places = {name: found["path"] for name, found in known.items() if found}
+    if not places or len(places) < len(known):
+        raise UserError(f"{name} does not come from a git repository: there is one version of it")
+    below = next(path.removesuffix(name).strip("/") for name, path in places.items() if name != "LICENSE")
+    tops = {PurePosixPath(name).parts[0] for name in places if name != "LICENSE"}
+    paths = ("LICENSE", *(f"{below}/{top}".strip("/") for top in sorted(tops)))
+    return Tree(url=f"{card.origin}.git", commit=commit, paths=paths, below=below)
+
+
+def _holds(folder: Path, commit: str) -> bool:
+    return (git_folder(folder) / "HEAD").is_file() and Repository(folder).exists(commit)
+
+
 def _fetch_tree(tree: Tree, folder: Path, progress: Progress | None) -> FilesGot:
     file = folder / DONE
     if file.is_file() and read_file(file, 100).decode("ascii", "replace").strip() == tree.commit:
-        return FilesGot(folder, sum(1 for _ in _files(folder, tree)), 0)
+        return FilesGot(folder, sum(one.is_file() for one in folder.rglob("*")) - 1, 0)
     if not code.is_address(tree.url):
         raise UserError(f"{tree.url!r} is not the address of a git server")
     with scratch_folder() as scratch:
@@ -139,8 +169,8 @@ def _fetch_tree(tree: Tree, folder: Path, progress: Progress | None) -> FilesGot
 
 def _take_tree(tree: Tree, source: Path, folder: Path) -> FilesGot:
     """The commit's files out of a clone that has it, whatever is checked out; else the files as they lie."""
-    if (git_folder(source) / "HEAD").is_file() and (git := Repository(source)).exists(tree.commit):
-        return _write(git, tree, folder, None)
+    if _holds(source, tree.commit):
+        return _write(Repository(source), tree, folder, None)
     found = list(_files(source, tree))
     if not found:
         raise UserError(f"{source} holds none of {', '.join(tree.paths)}", remedy=f"give a clone of {tree.url}")
@@ -161,7 +191,7 @@ def _write(git: Repository, tree: Tree, folder: Path, progress: Progress | None)
         if content is None:
             problem = f"commit {tree.commit} lacks the content of {name}"
             raise UserError(problem, remedy="clone it again, without --filter")
-        write_whole(_place(folder, name), content)
+        write_whole(_place(folder, name.removeprefix(f"{tree.below}/")), content)
         if progress is not None:
             progress(done, len(blobs), name)
     write_whole(folder / DONE, f"{tree.commit}\n".encode())
