@@ -13,8 +13,7 @@ import pytest
 
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Origin, Resolution, Review, Span
 from reviewgauge.core.results import Verdict
-from reviewgauge.judges.lexical import Lexical
-from reviewgauge.judges.pairs.faults import faults, same_fault
+from reviewgauge.judges.lexical import Lexical, faults, same_fault
 from reviewgauge.judges.pairs.fixes import added_words, proposes, with_fix
 from reviewgauge.metrics.hits import Hits
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.caveats import caveats
-from reviewgauge.analysis.compare.compare import Pairs
+from reviewgauge.analysis.compare.compare import Pairs, rank_alike
 from reviewgauge.analysis.compare.compare import compare as compare_systems
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.compare.rankings import rank_alike
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import ComparisonTable
 from reviewgauge.core.reports.rankings import Rankings

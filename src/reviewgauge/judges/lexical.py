@@ -8,20 +8,21 @@ the others. Card and figures: docs/explanation/offline-judge.md.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from typing import ClassVar
 
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Change, Comment, Origin, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
-from reviewgauge.judges.pairs.faults import same_fault
 from reviewgauge.judges.pairs.fixes import FixText, added_words, fix_text, proposes
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights, most_by_words
 from reviewgauge.models.text.lexical import profile, shared_words
-from reviewgauge.models.text.words import prose, raw_words, stem
+from reviewgauge.models.text.words import prose, raw_words, stem, tokens
 
 SAME_WORDS = 0.999  # the probability of two comments whose words are the same
 PROPOSED = 0.9  # of a comment that proposes a line of the fix: of 317 fixes 78% do, told back, and of others 0.2%
@@ -194,3 +195,32 @@ def _reason(comment: str, reference: str) -> str:
     rare = [written.get(word, word) for word in shared_words(one, other, 6)]
     parts = [f"`{name}`" for name in names] + [word for word in rare if not any(word in name for name in names)][:3]
     return f"shares {', '.join(parts)}" if parts else "shares no content word"
+
+
+# --- kinds of fault: by them a comment on an injected defect means it or something else -------------------------------
+
+
+def _phrase(text: str) -> str:
+    """The stems of a text in a row, between blanks."""
+    return f" {' '.join(tokens(text))} "
+
+
+_KINDS: dict[str, frozenset[str]] = {
+    kind: frozenset(map(_phrase, listed.split("|")))
+    for kind, listed in tomllib.loads(
+        files("reviewgauge.judges.pairs").joinpath("faults.toml").read_text("utf-8")
+    ).items()
+}
+
+
+@lru_cache(maxsize=4096)
+def faults(text: str) -> frozenset[str]:
+    """The kinds of fault in a text."""
+    row = _phrase(text)
+    return frozenset(kind for kind, phrases in _KINDS.items() if any(phrase in row for phrase in phrases))
+
+
+def same_fault(said: str, defect: Comment) -> str:
+    """A kind of fault that a text and the sentence of an injected defect both speak of; empty where there is none."""
+    operator = str(defect.extra.get("operator") or "")
+    return min(faults(said) & faults(f"{defect.body}\n{operator}"), default="")

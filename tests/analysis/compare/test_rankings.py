@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from reviewgauge.analysis.compare.rankings import rank_alike
+from reviewgauge.analysis.compare.compare import rank_alike
 from reviewgauge.cli.main import group
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SystemSummary

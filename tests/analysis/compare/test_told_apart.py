@@ -6,9 +6,8 @@ import pytest
 from scipy.stats import binomtest
 
 import twin_pairs
-from reviewgauge.analysis.compare.compare import compare
+from reviewgauge.analysis.compare.compare import compare, mcnemar, told_apart
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.compare.told_apart import mcnemar, told_apart
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.views.leaderboard import comparison_table
 from twin_pairs import path_of, say, told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import ARM, Arm, Case, Change, ChangedFile
-from reviewgauge.stages.injection.likeness import likeness_section
+from reviewgauge.stages.add_twins import likeness_section
 
 
 def sized(name: str, added: int, deleted: int, arm: Arm | None = None) -> Candidate:

@@ -1,18 +1,25 @@
-"""Paired comparison: two systems on the cases that both were scored on."""
+"""Paired comparison: two systems on the cases that both were scored on, and whether benchmarks rank systems alike.
+
+On injected defects and their twins it counts which defects a system tells from their twins, with McNemar's test between
+two systems. Source: McNemar, Note on the sampling error of the difference between correlated proportions or
+percentages, Psychometrika 12 (1947); here the exact binomial test on the pairs that only one of the two tells apart.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, headline_order, number, order_ends
-from reviewgauge.analysis.compare.told_apart import mcnemar, told_apart
 from reviewgauge.analysis.stats.arrays import Flags, Numbers, no_measure
 from reviewgauge.analysis.stats.bootstrap import (
     ENOUGH_REPOSITORIES,
@@ -31,8 +38,12 @@ from reviewgauge.analysis.stats.score_table import ScoreTable, merge_pins, table
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable
+from reviewgauge.core.records import ARM, PAIR, Arm, Case, Comment, Review
+from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, McNemar
+from reviewgauge.core.reports.rankings import RankAgreement, Ranked, Rankings
 from reviewgauge.engine.run.scored_run import ScoredRun
+from reviewgauge.judges.pairs.location import locate
+from reviewgauge.metrics.twins import Twins, planted
 
 Pairs = Sequence[tuple[str, str]] | Literal["all"] | None
 
@@ -236,3 +247,116 @@ class _Compared(SystemPair):
         sums = np.stack([one, two])[:, cases].sum(axis=1)[:, None]
         points = point_measures(self.metric, self.panel.names, sums, np.full((2, 1), float(cases.sum())))
         return {measure: number(points.of(measure, 0)[0] - points.of(measure, 1)[0]) for measure in points.names}
+
+
+# --- defects and their twins ----------------------------------------------------------------------------------------
+
+Place = tuple[object, ...]  # a planted place on both arms: the repository, the host, and what is wrong there
+Apart = Mapping[str, Mapping[Place, bool]]  # by system
+
+
+def told_apart(run: ScoredRun) -> Apart:
+    """Whether each system found each defect and said nothing on its lines of the twin; empty for other metrics.
+
+    Of several attempts most count. What was not reviewed on both arms is in neither.
+    """
+    metric = run.metric
+    if not isinstance(metric, Twins):
+        return {}
+    cases = {case.id: case for case in run.cases if case.facts.get(ARM) in (Arm.DEFECT, Arm.TWIN)}
+    found: dict[tuple[str, Place], list[float]] = defaultdict(list)
+    spoken: dict[tuple[str, Place], list[float]] = defaultdict(list)
+    for score in run.scores:
+        case = cases.get(score.case)
+        if score.matching is not None and case is not None and case.facts[ARM] == Arm.DEFECT:
+            known = {one.id: place for place in _places(case) for one in place[1]}
+            for group in score.matching.groups:
+                found[score.system, known[group.group][0]].append(group.credit)
+    for outcome in run.outcomes:
+        case = cases.get(outcome.case)
+        if outcome.review is not None and case is not None and case.facts[ARM] == Arm.TWIN:
+            for place, comments in _places(case):
+                stands = any(_stands(outcome.review, one, metric.tolerance) for one in comments)
+                spoken[outcome.system, place].append(float(stands))
+    result: dict[str, dict[Place, bool]] = defaultdict(dict)
+    for (system, place), credits in found.items():
+        if (system, place) in spoken:
+            result[system][place] = fmean(credits) > 0.5 > fmean(spoken[system, place])
+    return result
+
+
+def mcnemar(apart: Apart, first: str, second: str) -> McNemar | None:
+    """The test between two systems on the pairs that both reviewed; None where there are none."""
+    one, two = apart.get(first, {}), apart.get(second, {})
+    common = one.keys() & two.keys()
+    if not common:
+        return None
+    only_first, only_second = (sum(a[at] and not b[at] for at in common) for a, b in ((one, two), (two, one)))
+    n = only_first + only_second
+    tail = sum(math.comb(n, k) for k in range(min(only_first, only_second) + 1))
+    p = min(1.0, 2 * tail / 2**n) if n else None
+    return McNemar(pairs=len(common), only_first=only_first, only_second=only_second, p=p)
+
+
+def _places(case: Case) -> list[tuple[Place, tuple[Comment, ...]]]:
+    host = (case.change.repo, case.facts.get(PAIR))
+    return [((*host, comments[0].body), comments) for comments in planted(case)]
+
+
+def _stands(review: Review, finding: Comment, tolerance: int) -> bool:
+    return any(locate(comment, finding, tolerance).located for comment in review.comments)
+
+
+# --- planted and real defects may rank systems differently: do benchmarks agree? -------------------------------------
+
+
+def rank_alike(boards: Sequence[Leaderboard]) -> Rankings:
+    """The systems that all boards have a headline for, in the first one's order. Raises UserError for fewer than 2."""
+    known = [{row.system: row.estimate(board.headline) for row in board.systems} for board in boards]
+    systems = [name for name in known[0] if all((one := own.get(name)) and one.value is not None for own in known)]
+    if len(systems) < 2:
+        raise UserError(
+            "fewer than two systems have a figure in all of these runs",
+            remedy="review every benchmark with the same reviewers under the same names (name=...)",
+        )
+    ranked = [
+        Ranked(
+            benchmark=board.benchmark,
+            dataset=board.dataset,
+            label=board.label,
+            measure=board.headline,
+            estimates=tuple(one for name in systems if (one := own[name]) is not None),
+        )
+        for board, own in zip(boards, known, strict=True)
+    ]
+    pairs = combinations(range(len(ranked)), 2)
+    return Rankings(
+        systems=tuple(systems), boards=tuple(ranked), agreements=tuple(_agreement(ranked, *two) for two in pairs)
+    )
+
+
+def _agreement(boards: Sequence[Ranked], first: int, second: int) -> RankAgreement:
+    from scipy.stats import kendalltau
+
+    one, other = boards[first].estimates, boards[second].estimates
+    orders = [(_order(one[a], one[b]), _order(other[a], other[b])) for a, b in combinations(range(len(one)), 2)]
+    tau = float(kendalltau([e.value for e in one], [e.value for e in other]).statistic)
+    return RankAgreement(
+        first=first,
+        second=second,
+        pairs=len(orders),
+        alike=sum(x[0] * y[0] > 0 for x, y in orders),
+        opposite=sum(x[0] * y[0] < 0 for x, y in orders),
+        surely=sum(x[0] * y[0] < 0 and x[1] and y[1] for x, y in orders),
+        tau=None if np.isnan(tau) else tau,
+    )
+
+
+def _order(one: Estimate, other: Estimate) -> tuple[int, bool]:
+    """(1, -1 or 0 as one is above, below or equal to the other, whether their intervals are apart)."""
+    a, b = one.value or 0.0, other.value or 0.0
+    ends = one.low, one.high, other.low, other.high
+    if None in ends:
+        return (a > b) - (a < b), False
+    low, high, other_low, other_high = (end or 0.0 for end in ends)
+    return (a > b) - (a < b), low > other_high or high < other_low

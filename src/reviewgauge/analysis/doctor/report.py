@@ -12,8 +12,7 @@ from typing import Literal
 from reviewgauge.analysis.doctor import probe_checks as checks
 from reviewgauge.analysis.doctor.limits import label_noise, size_of_labels, unsure
 from reviewgauge.analysis.doctor.trials import Trial
-from reviewgauge.analysis.doctor.twin_checks import examine_twins
-from reviewgauge.analysis.doctor.twin_lint import twin_flaws
+from reviewgauge.analysis.doctor.twin_checks import examine_twins, twin_flaws
 from reviewgauge.core.errors import NeedsCode, one_line
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Side, Span
