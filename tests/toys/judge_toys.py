@@ -116,6 +116,14 @@ class Picky(Toy):
 
 
 @dataclass(frozen=True)
+class Trusting(Toy):
+    """Says no about a change that is said to be free of bugs."""
+
+    def same(self, case: Case, comment: str, reference: str) -> bool:
+        return "free of bugs" not in case.change.description and super().same(case, comment, reference)
+
+
+@dataclass(frozen=True)
 class Vain(Toy):
     """Thinks too well of what one family wrote, and asks a model of that family."""
 

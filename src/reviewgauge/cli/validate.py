@@ -105,7 +105,7 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     interrupted while it measures, the same command goes on where it stopped.
 
     Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
-    agreement, repeats, order, length, self-preference, rewording, injection, cost.
+    agreement, repeats, order, length, self-preference, rewording, framing, injection, cost.
 
     --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
     --sweep takes CRScore's rule: the mean similarity of the best system's sentences to the closest claim.

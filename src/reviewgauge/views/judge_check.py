@@ -39,7 +39,8 @@ def _tables(report: JudgeReport) -> Iterator[Table]:
         yield _agreement(report, report.agreement)
     if report.repeats is not None:
         yield _repeats(report)
-    probes = [*report.order, *(report.length.padding if report.length else ()), *report.rewording, *report.irrelevant]
+    padding = report.length.padding if report.length else ()
+    probes = [*report.order, *padding, *report.rewording, *report.irrelevant, *report.framing]
     if probes:
         yield _probes(report, probes)
     if report.length is not None or report.self_preference is not None:

@@ -16,6 +16,7 @@ from judge_toys import (
     Picky,
     PositionBiased,
     Right,
+    Trusting,
     Vain,
     WordGrade,
     asker,
@@ -30,7 +31,7 @@ from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge, g
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Metric
-from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
+from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport, ProbeRow
 
 
 def check(judge: Judge | Metric, *parts: str, probes: int = 24, authors: dict[str, str] | None = None) -> JudgeReport:
@@ -42,11 +43,15 @@ def check(judge: Judge | Metric, *parts: str, probes: int = 24, authors: dict[st
     return check_judge(bench, asker(judge), options)
 
 
+def rows_of(report: JudgeReport) -> list[ProbeRow]:
+    """The rows of all probes that ran."""
+    padding = report.length.padding if report.length else ()
+    return [*report.order, *padding, *report.rewording, *report.irrelevant, *report.framing]
+
+
 def flips(report: JudgeReport, name: str) -> float:
     """The flip rate of one probe."""
-    assert report.length is not None or report.order or report.rewording or report.irrelevant
-    rows = (*report.order, *(report.length.padding if report.length else ()), *report.rewording, *report.irrelevant)
-    value = next(row for row in rows if row.name == name).flips.value
+    value = next(row for row in rows_of(report) if row.name == name).flips.value
     assert value is not None
     return value
 
@@ -54,7 +59,7 @@ def flips(report: JudgeReport, name: str) -> float:
 def test_a_judge_without_fault_has_none_found() -> None:
     report = check(Right())
     assert [row.kappa.value for row in report.agreement] == [1.0]
-    rows = (*report.order, *report.rewording, *report.irrelevant, *(report.length.padding if report.length else ()))
+    rows = rows_of(report)
     assert {row.flips.value for row in rows if row.flips.n} == {0.0}
     assert sum(bool(row.flips.n) for row in rows) >= 18
     assert report.repeats is not None
@@ -130,6 +135,13 @@ def test_irrelevant_edits_that_count_are_found() -> None:
     report = check(Picky(), "irrelevant")
     assert flips(report, "nit") == pytest.approx(0.5), "half of the questions were a yes before"
     assert flips(report, "signature") == 0.0
+
+
+def test_a_judge_that_believes_what_a_change_is_said_to_be_is_found() -> None:
+    report = check(Trusting(), "framing")
+    assert flips(report, "said to be sound") == pytest.approx(0.5)
+    assert flips(report, "said to be faulty") == 0.0
+    assert report.framing[0].down == pytest.approx(0.5)
 
 
 def test_self_preference_needs_authors_and_finds_them() -> None:

@@ -93,6 +93,8 @@ def _edit(one: Mapping[str, str]) -> Edit:
 
 
 REWORDINGS, IRRELEVANT = (tuple(map(_edit, _TEXTS[group])) for group in ("rewording", "irrelevant"))
+FRAMINGS: tuple[Mapping[str, str], ...] = tuple(_TEXTS["framing"])
+"""What a change may be said to be: a judge of comments should not care (arXiv:2603.18740 has reviewers that do)."""
 
 
 # --- attacks -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 from reviewgauge.analysis.judge_check.agreement import is_grades, mean_figure, share_figure, undefined
 from reviewgauge.analysis.judge_check.edits import (
     ATTACKS,
+    FRAMINGS,
     IRRELEVANT,
     PADDING,
     REWORDINGS,
@@ -82,6 +83,16 @@ class Probes:
     def irrelevant(self) -> tuple[ProbeRow, ...]:
         """Edits that add nothing."""
         return self.edited(IRRELEVANT, "irrelevant edit")
+
+    def framing(self) -> tuple[ProbeRow, ...]:
+        """The change is said to be sound, or faulty, in its description."""
+        return tuple(
+            self.compare(
+                _probe(one["name"], "framing", one["what"]),
+                [attacked(item.ask, Attack(one["name"], one["template"], "description"), "up") for item in self.items],
+            )
+            for one in FRAMINGS
+        )
 
     def edited(self, edits: Sequence[Edit], group: str) -> tuple[ProbeRow, ...]:
         """Each edit made to every comment."""

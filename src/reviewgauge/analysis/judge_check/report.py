@@ -34,7 +34,7 @@ from reviewgauge.core.reports.judge_check import (
 )
 from reviewgauge.models.request.model_spec import family
 
-PARTS = ("agreement", "repeats", "order", "length", "self", "rewording", "irrelevant", "injection")
+PARTS = ("agreement", "repeats", "order", "length", "self", "rewording", "irrelevant", "framing", "injection")
 MOST_FAILED = 0.1  # largest share of rows without an answer for a gate to pass
 
 
@@ -148,6 +148,7 @@ def _probed(
         "order": lambda: probes.order(drawn(items, options.probes, options.resamples.seed + 2)[0]),
         "rewording": probes.rewording,
         "irrelevant": probes.irrelevant,
+        "framing": probes.framing,
         "injection": lambda: probes.injection(probes.padding()),
     }
     for name, probe in parts.items():

@@ -200,6 +200,7 @@ class JudgeReport(Record):
     self_preference: SelfPreference | None = None
     rewording: tuple[ProbeRow, ...] = ()
     irrelevant: tuple[ProbeRow, ...] = ()
+    framing: tuple[ProbeRow, ...] = ()
     injection: Injection | None = None
     corrected: tuple[Corrected, ...] = ()
     spent: JudgeCost
