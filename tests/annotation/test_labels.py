@@ -37,23 +37,27 @@ from reviewgauge.api.agree import agree
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Subject, SubjectKind
 
+SCALES = ("grade", "quality", "graded_reviews", "crscore_quality")
+
 
 def worked(database: Database, schema: str) -> None:
     """Two raters, who differ in the second item, a consensus, an expert."""
     project = small_project(database, schema, count=2)
     ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
-    for desk, choices in ((ann, (0, 0)), (bob, (0, 4 if schema in ("grade", "quality") else 1))):
+    for desk, choices in ((ann, (0, 0)), (bob, (0, 4 if schema in SCALES else 1))):
         for choice in choices:
             slot = desk.next()
             if slot is None:
                 break
             parts = len(desk.work(slot).item.parts)
             given = answers_for(project.schema_, parts, choice)
-            if schema == "claims":
+            if schema in ("claims", "crscore_claims"):
                 given += [Answer(dimension="missing", value=f"=Claim {n}, of {desk.account.name}") for n in (1, 2)]
             desk.submit(slot, f"judged-{desk.account.id}-{slot}", given, reason="-why,\n so")
     judge_all(bob)
     judge_all(ann)  # confirms
+    if not project.schema_.discussion:
+        judge_all(desk_of(database, project, "Eve", Role.EXPERT))
 
 
 @pytest.mark.parametrize("schema", [name for name in shipped_schemas() if name != "reports"])

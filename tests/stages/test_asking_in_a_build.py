@@ -115,9 +115,9 @@ def test_the_funnel_and_the_decisions_of_aacrs_stages(tmp_path: Path) -> None:
     assert [len(item.case.references) for item in kept] == [2, 1, 1, 2, 1, 2]
     assert all(one.needs is not None for item in kept for one in item.case.references)
     audits = []
-    for number, tally in enumerate(line.counts):
+    for tally in line.counts:
         if tally.stage.models:
-            audits.append(audit_stage(tmp_path, repr(tally.stage), line.decisions(number), 3))
+            audits.append(audit_stage(tmp_path, repr(tally.stage), line.decisions(tally.stage), 3))
     assert len(audits) == 5
     assert [section.figures["decisions"] for section in audits if section] == [6, 12, 0, 3, 9]
 

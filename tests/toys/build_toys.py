@@ -10,6 +10,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.specs import short_spec
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Ponder(Stage):
             raise Failed(FailureKind.REQUEST, "the key is wrong", stops=True)
         with Path(self.log).open("a") as file:
             file.write(f"{number}\n")
-        yield Decision(item=item.id, by="ponder", decided="yes", shown=f"=number {number}")
+        yield Decision(item=item.id, by=short_spec(self), decided="yes", shown=f"=number {number}")
         yield item.with_facts({"pondered": True})
 
 

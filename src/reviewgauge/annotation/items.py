@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,18 +12,19 @@ from pydantic import Field
 from reviewgauge.analysis.point_labels import HIT, Report, draw_reports, points_to_judge
 from reviewgauge.annotation.schemas.schema import Gold, Parts, Schema
 from reviewgauge.core.base import Id, Prose, Record, Text
+from reviewgauge.core.building import Decision, DecisionKind
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, findings
-from reviewgauge.engine.build.folder import CASES
+from reviewgauge.engine.build.folder import CASES, DECISIONS, read_decisions
 from reviewgauge.metrics.points import Points
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, later_commits
 from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.check_labels import SHEET, clean_decision, from_fix, label_decision
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.sampling.audit import audit_labels, decision_id
+from reviewgauge.stages.sampling.audit import audit_labels, decision_id, draw
 from reviewgauge.stages.sampling.audit_table import (
     AUDIT,
     AuditRow,
@@ -31,6 +32,8 @@ from reviewgauge.stages.sampling.audit_table import (
     tables_of,
 )
 from reviewgauge.views.changes.code import ShownText, texts_of
+
+MOST_DRAWN = 100_000  # decisions of a build, where nobody says how many
 
 
 class Exhibit(Record):
@@ -82,9 +85,22 @@ class ProjectData(Record):
 
 
 def make_items(
-    schema: Schema, cases: Sequence[Case], reviews: Iterable[Review] = (), *, limit: int | None = None, seed: int = 0
+    schema: Schema,
+    cases: Sequence[Case],
+    reviews: Iterable[Review] = (),
+    decisions: Iterable[Decision] = (),
+    *,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> ProjectData:
-    """Every item of these cases and reviews in a drawn order, at most `limit`. Raises UserError where there is none."""
+    """Every item of these cases and reviews in a drawn order, at most `limit`. Raises UserError where there is none.
+
+    Beside a change with its references stands what the `decisions` of its build were made from.
+    """
+    evidence: dict[str, list[Exhibit]] = {}
+    for one in decisions if schema.parts is Parts.REFERENCES else ():
+        if one.kind in (DecisionKind.COMMENT, DecisionKind.CLEAN):
+            evidence.setdefault(one.item, []).append(Exhibit(title=f"What led to: {one.decided}", text=one.shown))
     said: dict[str, list[Review]] = {}
     for review in reviews:
         said.setdefault(review.case, []).append(review)
@@ -94,6 +110,7 @@ def make_items(
             f"there is nothing to judge by the schema {schema.name!r}: it asks about each {_needs(schema)}",
             remedy="name a run, or a data set with recorded reviews" if _needs_reviews(schema) else "choose another",
         )
+    found = [one.model_copy(update={"exhibits": tuple(evidence.get(one.subject.case, ()))}) for one in found]
     random.Random(seed).shuffle(found)  # systems interleave, so that a rater cannot tell them by their order
     return project_data(found[:limit], cases)
 
@@ -123,11 +140,8 @@ def _of_case(schema: Schema, case: Case, reviews: Sequence[Review]) -> Iterator[
     shown = tuple(shown_text(one) for one in case.references) if schema.shows_references else ()
     for subject, comments, finding in _subjects(schema.unit, case, reviews):
         parts = list(_parts(schema.parts, case, subject))
-        if (
-            schema.parts not in (Parts.NONE, Parts.PHRASINGS)
-            and not parts
-            and any(question.each for question in schema.questions)
-        ):
+        whole = schema.parts in (Parts.NONE, Parts.PHRASINGS) or (schema.parts is Parts.REFERENCES and case.clean)
+        if not whole and not parts and any(question.each for question in schema.questions):
             continue
         yield Item(
             subject=subject,
@@ -146,8 +160,9 @@ def _subjects(
     if unit is SubjectKind.CHANGE:
         yield Subject(kind=unit, case=case.id), (), ()
     elif unit is SubjectKind.COMMENT and not reviews:
-        for reference in case.references:
-            yield Subject(kind=unit, case=case.id, reference=reference.id), [reference], ()
+        proposals = [one for one in case.neutral if one.same_as is None]  # the others say the same
+        for one in (*case.references, *proposals):
+            yield Subject(kind=unit, case=case.id, reference=one.id), [one], ()
     elif unit is SubjectKind.CLAIM:
         for claim in case.claims:
             yield Subject(kind=unit, case=case.id, claim=claim.id), [Comment(id=claim.id, body=claim.body)], ()
@@ -227,23 +242,32 @@ def _of_report(metric: Points, report: Report, case: Case, review: Review) -> It
 
 # --- the audit of a build --------------------------------------------------------------------------------------------
 
-RIGHT = "right"  # the dimension that becomes the column `correct`
-
 
 def audit_folder(source: str | Path) -> Path | None:
-    """The folder of the build whose audit `source` is: the folder itself, its `audit`, or a table there."""
+    """The folder of the build whose audit `source` is: the folder itself, its `audit`, or a table there.
+
+    A build whose models decided something has one, also before anything is drawn.
+    """
     path = Path(source)
     if path.suffix == ".csv" and path.parent.name == AUDIT:
         return path.parent.parent if path in tables_of(path.parent.parent) else None
     folder = path.parent if path.name == AUDIT else path
-    return folder if tables_of(folder) else None
+    return folder if tables_of(folder) or (folder / DECISIONS).is_file() else None
 
 
-def audit_items(schema: Schema, source: str | Path, *, limit: int | None = None) -> ProjectData:
-    """Every row of an audit, in the order of the tables, which is random: at most `limit` of each. Raises UserError."""
+def audit_items(
+    schema: Schema, source: str | Path, *, limit: int | None = None, kinds: Collection[str] = ()
+) -> ProjectData:
+    """Every row of an audit, in the order of the tables, which is random: at most `limit` of each. Raises UserError.
+
+    With `kinds`, and where nothing was drawn, the decisions of the build that people can overrule, or `limit` of them:
+    those of the `kinds` about changes of the benchmark, and about comments that a model took out.
+    """
     folder = folder_of_audit(source)
     if schema.unit is not SubjectKind.CHANGE or any(question.each for question in schema.questions):
         raise UserError(f"the schema {schema.name!r} does not ask about rows of an audit", remedy="--schema audit")
+    if kinds or not tables_of(folder):
+        return _decisions_to_check(folder, kinds or list(DecisionKind), limit)
     tables = _tables(source)
     known = _labels_to_check(folder) if folder / SHEET in tables else {}
     changes: dict[str, Change] = {}
@@ -265,9 +289,26 @@ def audit_items(schema: Schema, source: str | Path, *, limit: int | None = None)
     return ProjectData(changes=changes, items=tuple(items))
 
 
+def _decisions_to_check(folder: Path, kinds: Collection[str], limit: int | None) -> ProjectData:
+    """Decisions of these kinds, drawn as an audit draws them, beside the change."""
+    cases = {case.id: case for case in _cases(folder)}
+    decisions = (one for one in read_decisions(folder) if one.kind in kinds)
+    decisions = (one for one in decisions if one.item in cases or one.kind is DecisionKind.COMMENT)
+    drawn = draw(decisions, limit or MOST_DRAWN).decisions
+    if not drawn:
+        raise UserError(f"no model decided anything of these kinds in {folder}", remedy=", ".join(DecisionKind))
+    unknown = Change(repo=folder.name, title="A change that left the benchmark")
+    changes = {
+        name: shown_change(cases[one.item].change) if one.item in cases else unknown for name, one in drawn.items()
+    }
+    rows = [(name, AuditRow(name, one.shown, one.decided, one.reason)) for name, one in drawn.items()]
+    made = (Item(subject=Subject(kind=SubjectKind.CHANGE, case=n), exhibits=tuple(_decision(row))) for n, row in rows)
+    return ProjectData(changes=changes, items=tuple(made))
+
+
 def audit_marks(source: str | Path) -> list[Label]:
     """What raters wrote into the tables of an audit already."""
-    return [label for table in _tables(source) for label in audit_labels(table, RIGHT)]
+    return [label for table in _tables(source) for label in audit_labels(table)]
 
 
 def _tables(source: str | Path) -> list[Path]:
@@ -286,15 +327,19 @@ def folder_of_audit(source: str | Path) -> Path:
 def _labels_to_check(folder: Path) -> dict[str, tuple[Case, Sequence[Comment]]]:
     """The case and the finding (none of a clean change) of each row; one that left the benchmark has none any more."""
     found: dict[str, tuple[Case, Sequence[Comment]]] = {}
+    for case in _cases(folder):
+        if case.clean:
+            found[decision_id(clean_decision(case))] = case, ()
+        made = (finding for finding in findings(case.references) if from_fix(finding))
+        found |= {decision_id(label_decision(case, finding)): (case, finding) for finding in made}
+    return found
+
+
+def _cases(folder: Path) -> Iterator[Case]:
     if (folder / CASES).is_file():
         with (folder / CASES).open("rb") as stream:
             for number, line in lines(stream, CASES):
-                case = parse_record(Case, line, CASES, number)
-                if case.clean:
-                    found[decision_id(clean_decision(case))] = case, ()
-                made = (finding for finding in findings(case.references) if from_fix(finding))
-                found |= {decision_id(label_decision(case, finding)): (case, finding) for finding in made}
-    return found
+                yield parse_record(Case, line, CASES, number)
 
 
 def _fix(case: Case, finding: Sequence[Comment], folder: Path) -> Iterator[Exhibit]:

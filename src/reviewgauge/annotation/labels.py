@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sql
 
-from reviewgauge.annotation.items import RIGHT, Item, folder_of_audit
+from reviewgauge.annotation.items import Item, folder_of_audit
 from reviewgauge.annotation.schemas.schema import ITEM, Question, QuestionKind, Schema
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import CONSENSUS, Account, account_names
@@ -19,6 +19,7 @@ from reviewgauge.core.base import content_id
 from reviewgauge.core.document import Plain
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import MISSING_CLAIM, Label, Scale, Subject, SubjectKind
+from reviewgauge.stages.sampling.audit import RIGHT
 from reviewgauge.stages.sampling.audit_table import CONSENSUS as CONSENSUS_COPY
 from reviewgauge.stages.sampling.audit_table import AuditRow, Table, name_of_copy, read_table, tables_of, write_table
 from reviewgauge.views.csv import to_csv
@@ -148,7 +149,9 @@ def write_sheets(folder: str | Path, labels: Iterable[Label]) -> list[Path]:
                 write_table(path, list(_marked(drawn, before, said)), before.more)
                 written.append(path)
     if not written:
-        raise UserError(f"no label of the project is about a row of {folder}'s audit")
+        raise UserError(
+            f"no label of the project is about a row of {folder}'s audit", remedy="-o FILE.csv, for build --labels"
+        )
     return written
 
 

@@ -24,12 +24,14 @@ from reviewgauge.annotation.store.database import Database, unavailable
 from reviewgauge.annotation.store.owner import audit_log
 from reviewgauge.annotation.store.projects import Project, find_project, status
 from reviewgauge.api.resolve import dataset_label, find_dataset, labelled
+from reviewgauge.core.building import Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.labels import Label, SubjectKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.annotation import AnnotateResult, AuditLog, GrowResult, PoolResult, ProjectStatus
 from reviewgauge.datasets.files.labels import read_label_file
+from reviewgauge.engine.build.folder import read_decisions
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.metrics.points import Points
@@ -41,6 +43,7 @@ def annotate(
     database: str | Path,
     cases: Sequence[Case],
     reviews: Iterable[Review] = (),
+    decisions: Iterable[Decision] = (),
     *,
     schema: str | Path | Schema,
     labels: Sequence[Label] = (),
@@ -57,7 +60,8 @@ def annotate(
     """
     wanted = schema if isinstance(schema, Schema) else load_schema(schema)
     limit = None if labels or options.get("gold") else options.get("limit")
-    return make_project(database, wanted, make_items(wanted, cases, reviews, limit=limit, seed=seed), labels, **options)
+    data = make_items(wanted, cases, reviews, decisions, limit=limit, seed=seed)
+    return make_project(database, wanted, data, labels, **options)
 
 
 @contextmanager
@@ -156,14 +160,17 @@ def make_from(
     if not (schema or is_audit or is_run):
         _material(source, files)  # a slip in its name is said first
     word = schema or ("audit" if is_audit else "reports" if is_run and _points(source) else "")
+    word = word or next((name for name in shipped_schemas() if name == source), "")  # a data set's own codebook
     if not word:
         raise UserError(
             "--schema is required: what is asked", remedy=f"{', '.join(shipped_schemas())}, or a .toml file"
         )
-    wanted, seed = load_schema(word), options.pop("seed")
+    wanted, seed, kinds = load_schema(word), options.pop("seed"), options.pop("kinds", ())
     if is_audit and (wanted.name == "audit" or source.endswith(".csv")):
-        data = audit_items(wanted, source, limit=options.pop("limit"))
+        data = audit_items(wanted, source, limit=options.pop("limit"), kinds=kinds)
         return make_project(database, wanted, data, _chosen(labels, audit_marks(source)), **options)
+    if kinds:
+        raise UserError("--kind is for the decisions of a build", remedy="name its folder, and no other --schema")
     if is_run and wanted.parts is Parts.POINTS:
         data = _reports(wanted, source, limit=options.pop("limit"), seed=seed)
         return make_project(database, wanted, data, _chosen(labels, ()), **options)
@@ -172,7 +179,8 @@ def make_from(
     if wanted.parts is Parts.CLAIMS and wanted.unit is SubjectKind.REVIEW and labels and Path(labels).is_file():
         cases = corrected_claims(cases, chosen)
         chosen = [label for label in chosen if label.subject.kind is not SubjectKind.CLAIM]
-    return annotate(database, cases, reviews, schema=wanted, labels=chosen, seed=seed, **options)
+    decisions = read_decisions(Path(source))
+    return annotate(database, cases, reviews, decisions, schema=wanted, labels=chosen, seed=seed, **options)
 
 
 def _points(source: str) -> list[tuple[Points, list[Report]]]:

@@ -21,6 +21,7 @@ from reviewgauge.core.protocols import Progress, Stage
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import all_pins, import_named, load, short_spec, signature
 from reviewgauge.core.version import __version__
+from reviewgauge.datasets.files.labels import read_label_file
 from reviewgauge.engine.build.folder import (
     CARD,
     SCRATCH,
@@ -34,6 +35,7 @@ from reviewgauge.engine.build.folder import (
     replaced_benchmark,
     write_benchmark,
 )
+from reviewgauge.engine.build.people import People
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
 from reviewgauge.engine.run.executors import Interruption
@@ -47,8 +49,8 @@ from reviewgauge.stages.check_labels import SHEET
 from reviewgauge.stages.from_forge import FromForge
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.history.source import pooled_names
-from reviewgauge.stages.sampling.audit import audit_stage, check_tables, table_path
-from reviewgauge.stages.sampling.audit_table import read_marks
+from reviewgauge.stages.sampling.audit import audit_labels, audit_stage, check_tables, table_path
+from reviewgauge.stages.sampling.audit_table import read_marks, tables_of
 from reviewgauge.views.markdown import markdown
 
 CARD_MD = "card.md"
@@ -84,6 +86,7 @@ def build(
     test: str | None = None,
     sandbox: str = "auto",
     audit: int = 0,
+    labels: Sequence[str | Path] = (),
     replace: bool = False,
     defaults: SettingsFile | None = None,
     models: ModelOptions | None = None,
@@ -96,7 +99,8 @@ def build(
     ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters, `stages` are added at its end.
     `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`, as the stage `verify_fixes`
     does, or those of injected defects (`verify_defects`). `reviews_by` names accounts whose posted reviews are taken
-    in. Of the labels of a history, and of each model's decisions, `audit` are drawn for people to check. The same call
+    in. Of the labels of a history, and of each model's decisions, `audit` are drawn for people to check. What most of
+    them say, there or in files of `labels`, overrules the model. The same call
     goes on where a killed one stopped, and extends the benchmark when the source has grown. With `replace` a benchmark
     of another recipe, or of other sources, is replaced, and kept as `out.1`, or the next number that is free.
     `defaults` count where nothing is given: their parameters of the recipe, model and test command.
@@ -107,10 +111,10 @@ def build(
         given["reviews_by"] = repr(tuple(reviews_by))
     found = _extended(read_recipe(recipe or _usual_recipe(sources[0], reviews_by)), stages)
     usual = defaults or SettingsFile()
-    said = usual.parameters(found)
-    parameters = set_parameters(found, said | given)
-    words = [*given.values(), *stages, *(said.values() if usual.trusted else ())]
-    plan = make_stages(found, parameters, words, usual.origin if said else None)
+    chosen = usual.parameters(found)
+    parameters = set_parameters(found, chosen | given)
+    words = [*given.values(), *stages, *(chosen.values() if usual.trusted else ())]
+    plan = make_stages(found, parameters, words, usual.origin if chosen else None)
     if test is None:
         test = usual.test if usual.test and any(isinstance(one, FromGit | AddTwins) for one, _ in plan) else ""
     if sandbox != "auto" and not test:
@@ -120,11 +124,12 @@ def build(
     models, stop = models or ModelOptions(), stop or Interruption()
     other = not models.dry_run and _is_other(Path(out), plan, sources, replace)
     check_tables(Path(out))
+    said = _people(Path(out), [] if models.dry_run else labels)
     context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
     try:
         with models.client(context.calls) as client:
             executor = partial(executor_for, workers=None, in_flight=models.in_flight, otherwise=2)
-            pipeline = Pipeline(context, plan, executor, stop, models.dry_run)
+            pipeline = Pipeline(context, plan, executor, stop, dry_run=models.dry_run, people=said)
             context.listen(with_cost(progress, client))
             try:
                 if models.dry_run:
@@ -146,6 +151,13 @@ def build(
     finally:
         shutil.rmtree(context.folder / SCRATCH, ignore_errors=True)
         context.close()
+
+
+def _people(out: Path, files: Sequence[str | Path]) -> People:
+    """What people said in files of labels, and in the tables of the audit of models' decisions. Raises UserError."""
+    tables = (table for table in tables_of(out) if table != out / SHEET)
+    audited = (label for table in tables for label in audit_labels(table))
+    return People([*audited, *(label for file in files for label in read_label_file(Path(file)).labels)])
 
 
 def _extended(recipe: Recipe, stages: Sequence[str]) -> Recipe:
@@ -225,15 +237,17 @@ def _card(
     rows = tuple(tally.row() for tally in pipeline.counts)
     audits: list[CardSection] = []
     into = context.folder / RESULTS
-    for number, tally in enumerate(pipeline.counts):
+    for tally in pipeline.counts:
         if tally.decisions or tally.stage.models:
             by = signature(tally.stage)
-            section = audit_stage(context.folder, by, pipeline.decisions(number), audit, into)
+            section = audit_stage(context.folder, by, pipeline.decisions(tally.stage), audit, into)
             audits += [] if section is None else [_with_agreement(section, table_path(context.folder, by))]
     if years := written.census.labelled:
         size = label_size(written.census.counts["findings"], years)
         problem = (size.problem,) if size.problem else ()
         context.report(CardSection(by="build", title=SIZE, text=f"{size.words}.", warnings=problem))
+    if (decided := pipeline.people.section()) is not None:
+        context.report(decided)
     sheet = context.folder / SHEET
     sections = [_with_agreement(one, sheet) if one.by == "check_labels" else one for one in context.sections]
     warnings = [warning for section in sections for warning in section.warnings]

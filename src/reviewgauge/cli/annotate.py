@@ -13,6 +13,7 @@ import click
 
 from reviewgauge.cli.options import WholeHelp, from_option, json_option, seed_option
 from reviewgauge.cli.output import emit, note
+from reviewgauge.core.building import DecisionKind
 from reviewgauge.core.errors import MissingExtra
 from reviewgauge.core.reports.annotation import AnnotateResult, AuditLine, GrowResult, PoolResult, ProjectStatus
 
@@ -40,6 +41,13 @@ def command() -> None:
 @click.argument("data")
 @from_option
 @click.option("--schema", help="What is asked: grade, quality, ... or a TOML file. [default: as DATA says]")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice([kind.value for kind in DecisionKind]),
+    help="Of a build: what models decided of this kind; may be given again.",
+)
 @click.option("--project", default="main", show_default=True, help="The name of the new project.")
 @click.option("--raters", type=click.IntRange(1, 50), help="How many judge each item. [default: as the schema says]")
 @click.option("--batch", type=click.IntRange(min=1), help="Items of a batch. [default: as the schema says]")

@@ -47,6 +47,12 @@ from reviewgauge.views.terminal.closing import build_lines
     type=click.IntRange(min=0),
     help="Draw N labels, and N decisions of each model, for people to check.",
 )
+@click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="What people said (annotate export): it overrules the models. May be given again.",
+)
 @click.option("--replace", is_flag=True, help="Replace the benchmark of another recipe; it is kept as OUT.1.")
 @model_options
 @json_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -44,10 +45,22 @@ class Candidate(Record):
         return self.with_case(facts={**self.case.facts, **facts})
 
 
+class DecisionKind(StrEnum):
+    """What is decided, where people can overrule it."""
+
+    COMMENT = "comment"  # whether it is right, and belongs to the references
+    TRIVIAL = "trivial"  # whether it is about words and layout alone
+    CATEGORY = "category"
+    CONTEXT = "context"  # how far one must look to see it
+    CLEAN = "clean"  # whether nothing had to be changed
+    DOMAIN = "domain"  # what a change is about
+
+
 class Decision(Record):
     """One thing that a model decided during a build, in a form that a person can check: `--audit n` draws from these.
 
-    `shown` is what the model was given, `decided` its answer, `reason` why.
+    `by` is the short spec of its stage, `shown` what the model was given, `decided` its answer, `reason` why. One of a
+    `kind` can be overruled by people: it is about the comment `about`, or, where that is empty, about the change.
     """
 
     item: str
@@ -55,6 +68,12 @@ class Decision(Record):
     decided: Text
     shown: Text
     reason: Text = ""
+    kind: DecisionKind | None = None
+    about: str = ""
+
+    def on(self, kind: DecisionKind, about: str = "") -> Decision:
+        """The same as one that people can overrule."""
+        return self.model_copy(update={"kind": kind, "about": about})
 
 
 class CardSection(Record):

@@ -14,7 +14,7 @@ from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment
 from reviewgauge.core.specs import short_spec
@@ -72,7 +72,8 @@ class Augment(AskingStage):
             issues[references[at].id] = [storable(issue) for issue in answer.value]
             shown = shown_with(item, references[at], plain_conversation(conversations[at]))
             decided = "\n".join(f"- {issue}" for issue in answer.value) or NOTHING
-            yield decision(self, item, shown=shown, decided=decided)
+            made = decision(self, item, shown=shown, decided=decided)
+            yield made.on(DecisionKind.COMMENT, references[at].id)
         by = short_spec(self)
         reworded = {
             c.id: _in_other_words(c, turns, issues[c.id], by)

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment, RequiredContext
 from reviewgauge.core.trust import ModelName
@@ -67,11 +67,13 @@ class Classify(AskingStage):
             return
         found = self._classifier.decide({"pr_title": change.title, "pr_description": change.description})
         shown = f"{change.title}\n\n{change.description}".strip()
-        yield decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+        made = decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+        yield made.on(DecisionKind.DOMAIN)
         yield item.with_facts({"domain": found.value, "domain_code": CODES[found.value]})
 
     def _comments(self, item: Candidate) -> StageOutput:
         classified: dict[str, Comment] = {}
+        kind = DecisionKind.CATEGORY if self.what == "category" else DecisionKind.CONTEXT
         for comment in (*item.case.references, *item.case.neutral):
             code = code_of(item, comment)
             states = comment.category in CATEGORIES if self.what == "category" else comment.needs is not None
@@ -81,7 +83,8 @@ class Classify(AskingStage):
             stated = {"category": found.value} if self.what == "category" else {"needs": RequiredContext(found.value)}
             classified[comment.id] = comment.model_copy(update=stated)
             shown = shown_with(item, comment, comment.body)
-            yield decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+            made = decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+            yield made.on(kind, comment.id)
         yield item.with_case(
             references=tuple(classified.get(comment.id, comment) for comment in item.case.references),
             neutral=tuple(classified.get(comment.id, comment) for comment in item.case.neutral),

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment, Origin, findings
 from reviewgauge.core.trust import ModelName
@@ -55,7 +55,8 @@ class ConfirmDefects(AskingStage):
         for label, answer in zip(labels, answers, strict=True):
             told = answer.value
             shown = shown_with(item, label[0], label[0].body, _diff(label[0]))
-            yield decision(self, item, shown=shown, decided=told.brought, reason=told.reasoning)
+            made = decision(self, item, shown=shown, decided=told.brought, reason=told.reasoning)
+            yield made.on(DecisionKind.COMMENT, label[0].id)
             if told.brought == "no" or (told.brought == "unclear" and MAY_BE in label[0].extra):
                 gone |= {one.id for one in label}
         left = tuple(one for one in item.case.references if one.id not in gone)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment
 from reviewgauge.core.trust import ModelName
@@ -58,7 +58,8 @@ class DropLowValue(AskingStage):
         verdicts = {comment.id: answer.value for comment, answer in zip(asked, answers, strict=True)}
         for comment in asked:
             shown, found = shown_with(item, comment, comment.body), verdicts[comment.id]
-            yield decision(self, item, shown=shown, decided=found.relevance, reason=found.reasoning)
+            made = decision(self, item, shown=shown, decided=found.relevance, reason=found.reasoning)
+            yield made.on(DecisionKind.COMMENT, comment.id)
         gone = {c.id: reason for c in item.case.references if (reason := _reason(verdicts.get(c.id), code[c.id]))}
         if len(gone) == len(item.case.references):
             yield self.drop(item.id, "no comment is worth anything to its code", _counted(gone))

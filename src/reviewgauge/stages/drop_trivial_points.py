@@ -2,8 +2,8 @@
 
 Source: SWR-Bench (arXiv:2509.01494), section III-A, step 4: people "filter out Change-PRs containing only trivial
 changes (e.g., simple documentation typos, minor formatting)", which its next section calls "PRs with only trivial
-change-points". They read each; here the type of a point decides, so a comment that says something wrong counts as
-trivial as well.
+change-points". They read each; here the type of a point decides until people did (`build --labels`), so a comment that
+says something wrong counts as trivial as well.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from reviewgauge.core.trust import Word
 from reviewgauge.judges.classes.classes import TYPES, change_type, functional
 
 UNTYPED = "(no type)"
+TRIVIAL = "trivial"  # in `Comment.extra`: what people say, who decide over the type
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class DropTrivialPoints(Stage):
             yield item
             return
         found = [change_type(comment.category) for comment in item.case.references]
-        if any(name is not None and name not in self.types for name in found):
+        judged = [comment.extra.get(TRIVIAL) for comment in item.case.references]
+        trivial = [name in self.types if mark is None else mark for name, mark in zip(found, judged, strict=True)]
+        if any(name is not None and not only for name, only in zip(found, trivial, strict=True)):
             yield item
         elif not found:
             yield self.drop(item.id, "no change-point, and not known to be clean")

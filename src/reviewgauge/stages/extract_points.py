@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact, content_id
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate, Decision, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.pull_requests import Revision
 from reviewgauge.core.records import Change, Comment, Location, Origin, Resolution, Side
@@ -98,19 +98,22 @@ class ExtractPoints(AskingStage):
         if isinstance(found, Disagreed):
             yield self.drop(item.id, found.reason, found.detail)
             return
-        yield from self._decisions(item, material, found)
         revisions = item.pull.revisions
         item = item.with_facts(final_facts(item, material))
         if not found.points:
+            yield from self._decisions(item, material, found, {})
             hidden = any(revision.forced for revision in revisions)
             yield self.drop(item.id, FORCED) if hidden else item.with_case(references=(), verdict=True)
             return
         revised = cut_back(item, material, found.points)
         if isinstance(revised, str):
+            yield from self._decisions(item, material, found, {})
             yield self.drop(item.id, revised)
             return
         change = revised.item.case.change
         references = tuple(_reference(at, point, material, change) for at, point in enumerate(revised.points, 1))
+        names = {id(point): one.id for point, one in zip(revised.points, references, strict=True)}
+        yield from self._decisions(item, material, found, names)
         yield revised.item.with_case(references=references, verdict=False)
 
     def _agreed(self, material: LabelledDiscussion) -> Agreed | Disagreed:
@@ -121,15 +124,17 @@ class ExtractPoints(AskingStage):
         answers = self.ask([messages] * self.requests, read, trials=trials, schema=answer_schema(ChangePoints))
         return agreement([answer.value for answer in answers])
 
-    def _decisions(self, item: Candidate, material: LabelledDiscussion, found: Agreed) -> Iterator[Decision]:
-        """One a point; where there is none, one about the whole discussion."""
+    def _decisions(
+        self, item: Candidate, material: LabelledDiscussion, found: Agreed, names: Mapping[int, str]
+    ) -> Iterator[Decision]:
+        """One a point, with the id of its reference if it has one; where there is none, one about the discussion."""
         roles = Roles(material.pull)
         conversation_of = {
             label: plain_conversation(turns(mention.remarks, roles)) for label, mention in material.mentions.items()
         }
         if not found.points and len(material.commits) > 1:
             shown = "\n\n".join([material.pull.url, *conversation_of.values()])
-            yield decision(self, item, shown=shown, decided=NOTHING)
+            yield decision(self, item, shown=shown, decided=NOTHING).on(DecisionKind.CLEAN)
         for point, others in zip(found.points, found.others, strict=True):
             commit = material.commits[point.resolved]
             answer = f"{commit.id}\n{commit.message}\n\n{material.diffs[point.resolved]}"
@@ -137,7 +142,8 @@ class ExtractPoints(AskingStage):
             others_text = "; ".join(f"request {at}: {text}" for at, text in enumerate(others, 2))
             decided = f"{point.type} {TYPES[point.type].name}: {point.point}"
             reason = f"{point.explanation} ({others_text})" if others_text else point.explanation
-            yield decision(self, item, shown=shown.strip(), decided=decided, reason=reason)
+            made = decision(self, item, shown=shown.strip(), decided=decided, reason=reason)
+            yield made.on(DecisionKind.COMMENT, names[id(point)]) if id(point) in names else made
 
 
 def _reference(number: int, point: ChangePoint, material: LabelledDiscussion, change: Change) -> Comment:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, DecisionKind
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer, Stage, StageOutput
 from reviewgauge.core.records import Change, Comment, Review
@@ -67,7 +67,8 @@ class Generate(Stage):
                     proposals.append(_proposal(comment, reviewer.system, taken))
         for one in proposals:
             shown = shown_with(item, one) or "(no place is named)"
-            yield decision(self, item, shown=shown, decided=one.body, reason=f"proposed by {one.author}")
+            made = decision(self, item, shown=shown, decided=one.body, reason=f"proposed by {one.author}")
+            yield made.on(DecisionKind.COMMENT, one.id)
         yield item.with_case(neutral=(*item.case.neutral, *proposals))
 
 

@@ -67,6 +67,7 @@ def _forced_pushes(pull: PullRequest) -> int | str:
     return max(events, sum(revision.forced for revision in pull.revisions))
 
 
+JUDGED_BY = "judged_by"
 COUNTS: Mapping[str, Count] = {
     "changed_lines": _changed_lines,
     "changed_files": _changed_files,
@@ -75,6 +76,7 @@ COUNTS: Mapping[str, Count] = {
     "comments_by_others": _of_pull(_by_others),
     "longest_comment": _of_pull(_longest_comment),
     "forced_pushes": _of_pull(_forced_pushes),
+    JUDGED_BY: lambda item: int(item.case.facts.get(JUDGED_BY, 0)),
 }
 
 
@@ -85,7 +87,7 @@ class Where(Stage):
     `repo` stands for the change's repository. Counted on the spot, on what earlier stages left: `changed_lines` and
     `changed_files` of the diff (without one, the facts), `diff_bytes`; and of the pull request behind a case
     `inline_comments` of people, `comments_by_others` than the author, the size of its `longest_comment` in bytes, and
-    its `forced_pushes`.
+    its `forced_pushes`; `judged_by` is how many people judged it on their own (`build --labels`).
     """
 
     example: ClassVar[str] = 'where(fact="language", values=("python",))'

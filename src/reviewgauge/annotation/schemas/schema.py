@@ -174,6 +174,7 @@ class Schema(Record):
     shows_references: bool = False
     raters: Annotated[int, Field(ge=1, le=50)] = 3
     batch: Annotated[int, Field(ge=1)] = 20
+    discussion: bool = True  # by the raters who differ; else an expert decides at once
     guidelines: Text = ""
     questions: Annotated[tuple[Question, ...], Field(min_length=1)]
     between: tuple[Between, ...] = ()

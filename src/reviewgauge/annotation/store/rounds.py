@@ -111,7 +111,7 @@ def end_independent(connection: sql.Connection, schema: Schema, batch: int) -> N
         if item not in judged:
             move(connection, item, EXPERT)
         elif disagree(schema, judged[item]):
-            move(connection, item, DISCUSSION)
+            move(connection, item, DISCUSSION if schema.discussion else EXPERT)
         else:
             move(connection, item, DONE)
 

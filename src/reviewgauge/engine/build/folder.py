@@ -17,9 +17,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from reviewgauge.core.building import RESULTS, Candidate, CardSection
+from reviewgauge.core.building import RESULTS, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import check_plain, files_below, open_database, read_within, replacing, write_error
+from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.build_card import BuildCard, Spread
@@ -132,7 +133,7 @@ def _digest(key: Sequence[str]) -> bytes:
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()
 
 
-CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
+CASES, REVIEWS, DECISIONS = "cases.jsonl", "reviews.jsonl", "decisions.jsonl"
 
 MOST = 40  # values of a fact that are named; the rest is counted together
 _OTHERS = "(others)"
@@ -266,6 +267,14 @@ def replaced_benchmark(folder: Path, stages: Sequence[str], names: Sequence[str]
     return next((f"a benchmark made with {one_line(a, 200)}, not {one_line(b, 200)}" for a, b in pairs if a != b), "")
 
 
+def read_decisions(folder: Path) -> Iterator[Decision]:
+    """Every decision of the models of a build; none where no model was asked. Raises BadInput."""
+    if (folder / DECISIONS).is_file():
+        with (folder / DECISIONS).open("rb") as stream:
+            for number, line in lines(stream, DECISIONS):
+                yield parse_record(Decision, line, DECISIONS, number)
+
+
 def free_name(folder: Path) -> Path:
     """Where an earlier benchmark is kept: `FOLDER.1`, or the next number that is free."""
     return next(path for n in count(1) if not (path := Path(f"{folder}.{n}")).exists())
@@ -282,8 +291,9 @@ def publish(folder: Path, keep_as: Path | None = None) -> None:
             ours = shutil.ignore_patterns(SCRATCH, LOCK, FORGE, f"{MEMORY}*")
             shutil.copytree(folder, part, symlinks=True, ignore=ours)
             part.rename(keep_as)
-        if not (results / REVIEWS).exists():
-            (folder / REVIEWS).unlink(missing_ok=True)
+        for name in (REVIEWS, DECISIONS):
+            if not (results / name).exists():
+                (folder / name).unlink(missing_ok=True)
         for path in sorted(files_below(results), key=lambda path: (path.name == CASES, path.name != CARD)):
             place = folder / path.relative_to(results)
             place.parent.mkdir(exist_ok=True)

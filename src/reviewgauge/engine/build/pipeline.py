@@ -16,6 +16,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from typing_extensions import override
 
@@ -28,7 +29,8 @@ from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
 from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.core.stored import Lazy, ReplayableStream, Unstorable, replayable
-from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
+from reviewgauge.engine.build.folder import DECISIONS, SCRATCH, BuildFolder, Stopped, read_decisions
+from reviewgauge.engine.build.people import People, StageOutput
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
 from reviewgauge.models.chat.client import track_usage
@@ -37,7 +39,6 @@ from reviewgauge.stages.history.memory import code_fingerprint
 
 DROPS, FAILURES = "drops.jsonl", "failures.jsonl"
 WINDOW = 64  # candidates of a costly stage that are worked on before the next are read
-StageOutput = Candidate | Drop | Decision
 _KINDS: dict[str, type[Candidate] | type[Drop] | type[Decision]] = {"c": Candidate, "d": Drop, "m": Decision}
 
 
@@ -88,13 +89,17 @@ class Pipeline:
         stages: Sequence[tuple[Stage, Step]],
         executor: Callable[[Stage], Executor],
         stop: Interruption,
+        *,
         dry_run: bool = False,
+        people: People | None = None,
     ) -> None:
-        """`dry_run`: the fake model replaces every model, so no answer is remembered."""
+        """`dry_run`: the fake model replaces every model, so no answer is remembered. `people`: whose word counts."""
         self.counts = [StageCount(stage, step) for stage, step in stages]
         self._build, self._executor, self._stop, self._dry_run = context, executor, stop, dry_run
+        self.people = people or People(())
         self._scratch = context.folder / SCRATCH
         self._open = ExitStack()
+        self._decided: BinaryIO | None = None
 
     def run(self) -> Iterator[Candidate]:
         """The candidates that are left after the last stage. Raises Stopped, and UserError of a stage."""
@@ -105,21 +110,30 @@ class Pipeline:
                 self._drops = self._open.enter_context(writing(results / DROPS))
                 self._failures = self._open.enter_context(writing(results / FAILURES))
                 stream: Iterator[Candidate] = iter(())
-                for number, count in enumerate(self.counts):
-                    stream = self._stage(number, count, stream)
-                yield from stream
+                for count in self.counts:
+                    stream = self._stage(count, stream)
+                yield from self._settled(stream, self.counts[-1])
         except OSError as error:
             raise write_error(self._build.folder, error) from None
 
-    def decisions(self, number: int) -> Iterator[Decision]:
-        """The decisions of the model of stage `number` (from 0) in this run."""
-        path = self._decision_file(number)
-        if path.is_file():
-            with path.open("rb") as file:
-                for line in file:
-                    yield Decision.model_validate_json(line)
+    def _settled(self, items: Iterator[Candidate], last: StageCount) -> Iterator[Candidate]:
+        """What is left after what people say of what no model decided, which counts as of the last stage."""
+        kept = 0
+        for one in self.people.settle(items):
+            if isinstance(one, Candidate):
+                kept += 1
+                yield one
+            else:
+                last.dropped += 1
+                last.reasons[one.reason] += 1
+                self._drops.write(one.to_line())
+        last.kept = kept
 
-    def _stage(self, number: int, count: StageCount, before: Iterator[Candidate]) -> Iterator[Candidate]:
+    def decisions(self, stage: Stage) -> Iterator[Decision]:
+        """The decisions of a stage's model in this run."""
+        return (one for one in read_decisions(self._build.folder / RESULTS) if one.by == short_spec(stage))
+
+    def _stage(self, count: StageCount, before: Iterator[Candidate]) -> Iterator[Candidate]:
         whole = type(count.stage).apply is not Stage.apply
         if whole:
             outputs = self._whole(count, before)
@@ -127,7 +141,6 @@ class Pipeline:
             outputs = self._costly(count, self._entering(count, before))
         else:
             outputs = self._cheap(count, self._entering(count, before))
-        decided = None
         for item in outputs:
             if self._stop.is_set():
                 raise Stopped
@@ -136,17 +149,14 @@ class Pipeline:
                 yield item
             elif isinstance(item, Decision):
                 count.decisions += 1
-                decided = decided or self._open.enter_context(writing(self._decision_file(number)))
-                decided.write(item.to_line())
+                self._decided = self._decided or self._open.enter_context(
+                    writing(self._build.folder / RESULTS / DECISIONS)
+                )
+                self._decided.write(item.to_line())
             elif isinstance(item, Drop):
                 count.dropped += 1
                 count.reasons[item.reason] += 1
                 self._drops.write(item.to_line())
-        if decided is not None:
-            decided.flush()
-
-    def _decision_file(self, number: int) -> Path:
-        return self._scratch / f"decisions-{number:02}.jsonl"
 
     def _entering(self, count: StageCount, before: Iterable[Candidate]) -> Iterator[Candidate]:
         for item in before:
@@ -188,7 +198,7 @@ class Pipeline:
         size = max(WINDOW, 4 * executor.workers)
         pins = json.dumps(all_pins(count.stage), sort_keys=True)
         code = "" if count.stage.models else "".join(map(code_fingerprint, ("reviewgauge.repo", "reviewgauge.stages")))
-        key = ("each", signature(count.stage), pins, code)
+        key = ("each 2", signature(count.stage), pins, code)
         while window := list(islice(items, size)):
             began = time.monotonic()
             found: dict[int, StageOutcome] = {}
@@ -206,7 +216,7 @@ class Pipeline:
                 if done.failure is not None:
                     self._fail(count, item, done.failure)
                 else:
-                    yield from done.outputs
+                    yield from self.people.overrule(count.stage, item, done.outputs)
             if self._stop.is_set():
                 raise Stopped
 

@@ -34,6 +34,7 @@ from reviewgauge.stages.sampling.audit_table import (
 )
 
 NOBODY = "Nobody has checked one yet: write y or n into its column correct and build again."
+RIGHT = "right"  # the dimension of a decision's labels; in a table the column `correct`
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
 
 
@@ -90,7 +91,7 @@ def write_drawn(table: Table, drawn: Mapping[str, Decision], path: Path) -> None
         write_table(path, rows, table.more)
 
 
-def audit_labels(table: Path, dimension: str) -> list[Label]:
+def audit_labels(table: Path) -> list[Label]:
     """What each rater of a table says of each decision, as labels of `yes` and `no`. Raises BadInput."""
     marks = read_marks(table)
     said = [(row, rater, mark) for row, own in marks.by_row.items() for rater, mark in own.items()]
@@ -99,7 +100,7 @@ def audit_labels(table: Path, dimension: str) -> list[Label]:
         Label(
             subject=Subject(kind=SubjectKind.CHANGE, case=row),
             rater=rater,
-            dimension=dimension,
+            dimension=RIGHT,
             value="yes" if mark else "no",
             consensus=rater == CONSENSUS,
         )
