@@ -14,14 +14,12 @@ from reviewgauge.api.settings import SettingsFile
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Comment, Tier
+from reviewgauge.core.records import FAILING, Case, Comment, Tier
 from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.specs import load_from
 from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.run.executors import Interruption
-from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.sandbox import check_sandbox
-from reviewgauge.stages.testing.runner import changed_tests, failing_tests
 
 pytestmark = pytest.mark.processes
 
@@ -148,6 +146,8 @@ def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp
     assert labels["Add total"].extra["tests"] == (
         "fail on the change and before the fix, and no longer after it: tests/test_total.py::test_it - assert"
     )
+    assert labels["Add total"].extra[FAILING] == ["tests/test_total.py::test_it"]
+    assert FAILING not in labels["Add tax"].extra
     ledger = [json.loads(line) for line in (tmp_path / "bench" / "tests.jsonl").read_text().splitlines()]
     assert len(ledger) == 8
     (entry,) = [one for one in ledger if one["outcome"] == "verified"]
@@ -239,54 +239,6 @@ def test_only_the_user_names_the_command() -> None:
         load_from(Stage, "verify_fixes(test='make test')", FromFile("theirs.toml"))
     said = FromFile("theirs.toml", said=frozenset({"make test"}))
     assert load_from(Stage, "verify_fixes(test='make test')", said)
-
-
-def test_the_tests_of_a_fix(tmp_path: Path) -> None:
-    told = Told(tmp_path / "shop")
-    told.commit("a", {"tests/test_old.py": "x = 1\n" * 9, "tests/test_gone.py": "y\n", "shop.py": "a\n"})
-    told.commit(
-        "b",
-        {
-            "tests/test_old.py": None,
-            "tests/test_new.py": "x = 1\n" * 9,
-            "tests/test_gone.py": None,
-            "tests/conftest.py": "z\n",
-            "tests/data/a.txt": "b\n",
-            "shop.py": "b\n",
-        },
-    )
-    found = changed_tests(Repository(told.folder).changed_files("HEAD^", "HEAD"))
-    assert set(found.paths) == {"tests/test_new.py", "tests/conftest.py", "tests/data/a.txt"}
-    assert set(found.gone) == {"tests/test_gone.py", "tests/test_old.py"} and found.run == ("tests/test_new.py",)
-
-
-@pytest.mark.parametrize(
-    ("output", "named"),
-    [
-        ("FAILED tests/t.py::test_a - ValueError: no\n1 failed", ("tests/t.py::test_a - ValueError",)),
-        ("FAILED tests/t.py::test_a[x-1] - assert 3 == 4", ("tests/t.py::test_a[x-1] - assert",)),
-        ("FAIL: test_a (tests.T)\n-----", ("FAIL: test_a (tests.T)",)),
-        ("    --- FAIL: TestSum/empty (0.00s)", ("TestSum/empty",)),
-        ("not ok 3 - adds up", ("adds up",)),
-        ("  ● shop › adds up", ("shop › adds up",)),
-        ("rspec ./spec/shop_spec.rb:3 # Shop adds", ("./spec/shop_spec.rb:3",)),
-        ("test shop::adds ... FAILED", ("shop::adds",)),
-        ("[ERROR]   CartTest.adds:12 expected: <3> but was: <2>", ("CartTest.adds",)),
-        ("CartTest > adds() FAILED\n", ("CartTest > adds()",)),
-        ("  Failed Shop.CartTest.Adds [3 ms]", ("Shop.CartTest.Adds",)),
-        ("1) CartTest::testAdds\n", ("CartTest::testAdds",)),
-        ("FAILED tests/t.py::test_a[x - y 'z'] - KeyError: a - b", ("tests/t.py::test_a[x - y 'z'] - KeyError",)),
-        (
-            "FAILED tests/t.py::test_a\nERROR tests/u.py - ImportError: x",
-            ("tests/t.py::test_a", "tests/u.py - ImportError"),
-        ),
-        # what looks like a test and is none would be in both outputs
-        ("FAILED (failures=1)\nERROR: no database\nERROR no database\n1) Install it\n● Console", ()),
-        ("all is well", ()),
-    ],
-)
-def test_failing_tests_are_named_as_the_usual_programs_do(output: str, named: tuple[str, ...]) -> None:
-    assert failing_tests(output) == named
 
 
 @pytest.mark.drill

@@ -149,6 +149,7 @@ class Resolution(Record):
     diff: Text | None = None
 
 
+FAILING = "failing_tests"  # in `Comment.extra` of a verified finding: the tests that show it; empty: the command alone
 GOLDEN_INDEX = "golden_index"  # in `Comment.extra`: the place among right and wrong findings in the data's own order
 
 

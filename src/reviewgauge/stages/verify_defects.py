@@ -16,23 +16,13 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import StageOutput
-from reviewgauge.core.records import ARM, PAIR, Arm, Case, Comment, Tier
+from reviewgauge.core.records import ARM, FAILING, PAIR, Arm, Case, Comment, Tier
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.git.search import search_text
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 from reviewgauge.repo.syntax.languages import is_test, language
-from reviewgauge.stages.testing.runner import (
-    FILES,
-    LEDGER,
-    MOST_FAILING,
-    VERIFIED,
-    FixTests,
-    SuiteRun,
-    TestingStage,
-    Verdict,
-    changed_tests,
-    keep_ledger,
-)
+from reviewgauge.repo.testing.suite import FILES, MOST_FAILING, FixTests, SuiteRun, changed_tests, test_names
+from reviewgauge.stages.testing.ledger import LEDGER, VERIFIED, TestingStage, Verdict, keep_ledger
 
 _MOST_FILES = 20  # of tests that are run for one defect
 _WHOLE = FixTests((), (), ())  # the command names no files
@@ -73,10 +63,11 @@ class VerifyDefects(TestingStage):
 
 
 def _marked(reference: Comment, verdict: Verdict) -> Comment:
-    update: dict[str, object] = {"extra": {**reference.extra, "tests": verdict.detail or verdict.outcome}}
-    if verdict.outcome == VERIFIED:
-        update["tier"] = Tier.VERIFIED
-    return reference.model_copy(update=update)
+    extra: dict[str, object] = {**reference.extra, "tests": verdict.detail or verdict.outcome}
+    if verdict.outcome != VERIFIED:
+        return reference.model_copy(update={"extra": extra})
+    extra[FAILING] = test_names(_newly_failing(verdict.runs))
+    return reference.model_copy(update={"extra": extra, "tier": Tier.VERIFIED})
 
 
 @dataclass

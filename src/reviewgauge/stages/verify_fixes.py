@@ -18,22 +18,12 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import StageOutput
-from reviewgauge.core.records import Change, Comment, Origin, Tier
+from reviewgauge.core.records import FAILING, Change, Comment, Origin, Tier
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
+from reviewgauge.repo.testing.suite import MOST_FAILING, FixTests, SuiteRun, SuiteRunner, changed_tests, test_names
 from reviewgauge.stages.pull_requests.candidates import sort_findings
-from reviewgauge.stages.testing.runner import (
-    LEDGER,
-    MOST_FAILING,
-    VERIFIED,
-    FixTests,
-    SuiteRun,
-    SuiteRunner,
-    TestingStage,
-    Verdict,
-    changed_tests,
-    keep_ledger,
-)
+from reviewgauge.stages.testing.ledger import LEDGER, VERIFIED, TestingStage, Verdict, keep_ledger
 
 _KEY = ("verify_fixes", "2")  # of what is remembered; the number changes with what a run is
 
@@ -90,10 +80,11 @@ def _marked(reference: Comment, verdicts: Mapping[str, Verdict]) -> Comment:
     found = verdicts.get(_fix_of(reference) or "")
     if found is None:
         return reference
-    update: dict[str, object] = {"extra": {**reference.extra, "tests": found.detail or found.outcome}}
-    if found.outcome == VERIFIED:
-        update["tier"] = Tier.VERIFIED
-    return reference.model_copy(update=update)
+    extra: dict[str, object] = {**reference.extra, "tests": found.detail or found.outcome}
+    if found.outcome != VERIFIED:
+        return reference.model_copy(update={"extra": extra})
+    extra[FAILING] = test_names(_new(found.runs))
+    return reference.model_copy(update={"extra": extra, "tier": Tier.VERIFIED})
 
 
 @dataclass
@@ -139,8 +130,8 @@ class _Verifier:
             return _OTHERWISE
         if change.base is None:
             return VERIFIED
-        runs["before the change"] = older = self._run(repository, change.base, fix, tests)
-        return _OLDER if set(shown) <= set(older.failing) else VERIFIED
+        runs["before the change"] = self._run(repository, change.base, fix, tests)
+        return VERIFIED if _new(runs) else _OLDER
 
     def _run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
         key = (*self.key, fix, commit)
@@ -193,3 +184,9 @@ def _mended(runs: Mapping[str, SuiteRun]) -> list[str]:
 def _shown(runs: Mapping[str, SuiteRun]) -> list[str]:
     """The tests that the fix mends and that fail on the change in the same way as before the fix."""
     return [name for name in _mended(runs) if name in runs["on the change"].failing]
+
+
+def _new(runs: Mapping[str, SuiteRun]) -> list[str]:
+    """Those of `_shown` that did not fail so before the change already."""
+    older = runs["before the change"].failing if "before the change" in runs else ()
+    return [name for name in _shown(runs) if name not in older]

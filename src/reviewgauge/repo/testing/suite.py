@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.building import RESULTS, BuildContext
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.files import write_whole
-from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.trust import ProgramText
@@ -34,8 +31,6 @@ from reviewgauge.repo.guarded.sandbox import (
 from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.repo.syntax.languages import is_test, language
 
-LEDGER = "tests.jsonl"
-VERIFIED = "verified"
 FILES = "{files}"
 _LAST_WORDS = 2_000  # characters of the output that are kept
 _OUTPUT = 20_000_000  # bytes that a run may print
@@ -88,16 +83,6 @@ class SuiteRun(Record):
     def ran(self) -> bool:
         """Whether it says anything about the code."""
         return self.result in ("pass", "fail")
-
-
-class Verdict(Record):
-    """What the tests say of one label: `verified`, or why not, and the runs behind it. A line of the ledger."""
-
-    case: str
-    fix: str
-    outcome: str
-    detail: str = ""
-    runs: Mapping[str, SuiteRun] = {}
 
 
 @dataclass(frozen=True)
@@ -161,8 +146,8 @@ class SuiteRunner:
 
 
 @dataclass(frozen=True)
-class TestingStage(Stage):
-    """A stage that runs `test`, a program and its arguments, without a shell."""
+class TestCommand:
+    """The parameters of a plug-in that runs `test`, a program and its arguments, without a shell."""
 
     test: ProgramText
     seconds: float = 300.0
@@ -193,12 +178,6 @@ class TestingStage(Stage):
     def key(self, *kind: str) -> tuple[str, ...]:
         """All but the commits that a remembered run depends on."""
         return (*kind, self.test, repr((self.fails, self.seconds, self.sandbox)))
-
-
-def keep_ledger(context: BuildContext, verdicts: Iterable[Verdict]) -> None:
-    """Write every verdict with its runs beside the benchmark."""
-    with suppress(UserError):  # only a build has a folder
-        write_whole(context.folder / RESULTS / LEDGER, b"".join(verdict.to_line() for verdict in verdicts))
 
 
 def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:
@@ -235,6 +214,11 @@ def failing_tests(output: str) -> tuple[str, ...]:
     names = ((match.lastgroup or "", hide_secrets(match[match.lastgroup or 0])) for match in matches if match)
     found = dict.fromkeys(one_line(_pytest_name(name) if program == "pytest" else name) for program, name in names)
     return tuple(found)[:MOST_FAILING]
+
+
+def test_names(failing: Iterable[str]) -> list[str]:
+    """The names of failing tests without the kind of error."""
+    return list(dict.fromkeys(name.partition(" - ")[0] for name in failing))
 
 
 def _pytest_name(line: str) -> str:

@@ -1,0 +1,1 @@
+"""What metrics that rest on executed tests share."""
