@@ -111,10 +111,11 @@ def test_marks_confirm_refuse_and_are_counted_apart(shop: Told, tmp_path: Path) 
     assert cases["Add total"].references[0].tier is Tier.CONFIRMED
     assert cases["Add total"].facts["labels_that_hold"] == "2 of 3"
     assert card.funnel[-1].reasons == {
-        "a person found that its label does not hold": 1,
-        "a person found that it is not clean": 1,
+        "people found that it is not right": 1,
+        "people found none of its comments right": 1,
+        "people found that it is not clean": 1,
     }
-    assert "does not hold" in (out / "drops.jsonl").read_text()
+    assert "not right" in (out / "drops.jsonl").read_text()
     review(str(out), "analyser", run=tmp_path / "run")
     (board,) = score(tmp_path / "run").leaderboards
     assert "labels: 2 of 3 checked hold, 21-94%; clean changes: 0 of 1 checked hold, 0-79%" in board.warnings

@@ -154,9 +154,8 @@ def build(
 
 
 def _people(out: Path, files: Sequence[str | Path]) -> People:
-    """What people said in files of labels, and in the tables of the audit of models' decisions. Raises UserError."""
-    tables = (table for table in tables_of(out) if table != out / SHEET)
-    audited = (label for table in tables for label in audit_labels(table))
+    """What people said in files of labels, and in the tables of an audit. Raises UserError."""
+    audited = (label for table in tables_of(out) for label in audit_labels(table))
     return People([*audited, *(label for file in files for label in read_label_file(Path(file)).labels)])
 
 

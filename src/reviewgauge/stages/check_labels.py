@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from typing_extensions import override
@@ -16,17 +15,14 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Case, Comment, Origin, Tier, findings
-from reviewgauge.core.results import Drop
+from reviewgauge.core.records import Case, Comment, Origin, findings
 from reviewgauge.core.shares import CLEAN_FACT, LABELS_FACT, wilson
-from reviewgauge.stages.pull_requests.candidates import sort_findings
-from reviewgauge.stages.sampling.audit import NOBODY, Checked, Drawn, checked, decision_id, draw, write_drawn
-from reviewgauge.stages.sampling.audit_table import AUDIT, Marks, read_marks, read_table
+from reviewgauge.stages.sampling.audit import NOBODY, Checked, Drawn, checked, draw, write_drawn
+from reviewgauge.stages.sampling.audit_table import AUDIT, read_marks, read_table
 
 SHEET = f"{AUDIT}/labels.csv"
 LABEL, CLEAN = "label", "clean"
 _LONGEST_TITLE, _LONGEST_TEXT = 200, 1_500
-_NOT_A_DEFECT, _NOT_CLEAN = "a person found that its label does not hold", "a person found that it is not clean"
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class CheckLabels(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        """The candidates after what people said of them. Raises BadInput for a sheet that cannot be read."""
+        """The candidates with the shares that hold. Raises BadInput for a sheet that cannot be read."""
         marks, table = read_marks(context.folder / SHEET), read_table(context.folder / SHEET)
         kinds = [row.decided for row in table.rows.values()]
         labels = _draw(items, LABEL, self.n or kinds.count(LABEL))
@@ -59,33 +55,11 @@ class CheckLabels(Stage):
         found = checked(labels, marks), checked(clean, marks)
         context.report(_section(*found))
         facts = {name: one.words for name, one in zip((LABELS_FACT, CLEAN_FACT), found, strict=True) if one.words}
-        for item in items:
-            for made in self._checked(item, marks):
-                yield made.with_facts(facts) if isinstance(made, Candidate) else made
-
-    def _checked(self, item: Candidate, marks: Marks) -> Iterator[Candidate | Drop]:
-        """The candidate with its labels confirmed, and a drop for each that was refused."""
-        if not item.case.clean:
-            yield from sort_findings(self, item, partial(_confirmed, item.case, marks), _NOT_A_DEFECT)
-        elif marks.verdict(decision_id(clean_decision(item.case))) is False:
-            yield self.drop(item.id, _NOT_CLEAN)
-        else:
-            yield item
+        yield from (item.with_facts(facts) for item in items)
 
 
 def _draw(items: Iterable[Candidate], kind: str, n: int) -> Drawn:
     return draw((decision for item in items for decision in decisions_of(item.case, kind)), n)
-
-
-def _confirmed(case: Case, marks: Marks, finding: Sequence[Comment]) -> Sequence[Comment] | None:
-    """A finding with its tier, unless tests say more, where a person confirmed it; None where it was refused."""
-    verdict = marks.verdict(decision_id(label_decision(case, finding))) if from_fix(finding) else None
-    if verdict is None:
-        return finding
-    confirmed = [
-        one if one.tier is Tier.VERIFIED else one.model_copy(update={"tier": Tier.CONFIRMED}) for one in finding
-    ]
-    return confirmed if verdict else None
 
 
 def _section(labels: Checked, clean: Checked) -> CardSection:

@@ -19,10 +19,11 @@ from reviewgauge.core.building import Candidate, CardSection, Decision, Decision
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Comment, RequiredContext, Tier
+from reviewgauge.core.records import Case, Comment, RequiredContext, Tier, findings
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.judges.classes.classes import TYPES, change_type
+from reviewgauge.stages.check_labels import clean_decision, from_fix, label_decision
 from reviewgauge.stages.classify import CODES
 from reviewgauge.stages.drop_trivial_points import TRIVIAL, DropTrivialPoints
 from reviewgauge.stages.pull_requests.candidates import replace_references
@@ -31,20 +32,13 @@ from reviewgauge.stages.where import JUDGED_BY
 
 YES, NO = "yes", "no"
 EXPERT, TOGETHER, ALONE = "expert", "discussion", "independent"
-_OPPOSITE = {YES: NO, NO: YES}
-_KIND_OF = {
-    "correct": DecisionKind.COMMENT,
-    "valid": DecisionKind.COMMENT,
-    "trivial": DecisionKind.TRIVIAL,
-    "category": DecisionKind.CATEGORY,
-    "type": DecisionKind.CATEGORY,
-    "needs": DecisionKind.CONTEXT,
-    "clean": DecisionKind.CLEAN,
-    "domain": DecisionKind.DOMAIN,
-}
+_COMMENT, _CATEGORY, _CLEAN = DecisionKind.COMMENT, DecisionKind.CATEGORY, DecisionKind.CLEAN
+_KIND_OF = {"correct": _COMMENT, "valid": _COMMENT, "category": _CATEGORY, "type": _CATEGORY, "clean": _CLEAN}
+_KIND_OF |= {"trivial": DecisionKind.TRIVIAL, "needs": DecisionKind.CONTEXT, "domain": DecisionKind.DOMAIN}
 _WRONG, _NOT_CLEAN = "people found that it is not right", "people found that it is not clean"
 _NOTHING_LEFT = "people found none of its comments right"
 _COUNTED = ("judged", "as decided", "overruled", "no majority")
+_LISTS = ("references", "neutral", "rejected")
 StageOutput = Candidate | Drop | Decision
 
 
@@ -54,6 +48,9 @@ class Key(NamedTuple):
     case: str
     comment: str
     what: str
+
+
+Asked = tuple[Key, DecisionKind, str]  # what people may have judged, and the comment that it is about
 
 
 class Opinion(NamedTuple):
@@ -95,84 +92,75 @@ class People:
         """The outputs of a stage for one candidate, after what people say of the decisions among them."""
         made = [one for one in outputs if isinstance(one, Candidate)]
         item = made[0] if made else before.with_case(references=(), neutral=())
-        decisions = [one for one in outputs if isinstance(one, Decision) and one.kind is not None]
-        said = [] if len(made) > 1 else [one for each in decisions for one in self._of(stage, each, item.case)]
-        clean = Key(item.id, "", DecisionKind.CLEAN)  # of a change whose comments were decided, or that has none
-        if made and (decisions or item.case.clean) and clean not in self.used:
-            said += self._said(short_spec(stage), item.case, clean, DecisionKind.CLEAN, "")
-        if not said or not (made or any(one.kind is DecisionKind.COMMENT and one.value == YES for one in said)):
+        asked = [one for each in outputs if isinstance(each, Decision) for one in _asked(each, item.case)]
+        if made and (asked or item.case.clean):  # a change whose comments were decided, or that has none
+            asked.append((Key(item.id, "", _CLEAN), _CLEAN, ""))
+        said = list(self._said(short_spec(stage), item.case, asked)) if len(made) < 2 else []
+        if not said or not (made or any(one.kind is _COMMENT and one.value == YES for one in said)):
             yield from outputs
             return
         yield from (one for one in outputs if isinstance(one, Decision) or (made and isinstance(one, Drop)))
         yield from self._changed(short_spec(stage), item, before.case, said)
 
-    def _of(self, stage: Stage, decision: Decision, case: Case) -> Iterator[Said]:
-        """What people say of one decision, and of the comments that it is about."""
-        kind = decision.kind or DecisionKind.COMMENT
-        for comment in _named(case, decision.about) or [decision.about]:
-            yield from self._said(short_spec(stage), case, Key(decision_id(decision), "", RIGHT), kind, comment)
-            kinds = [kind]
-            if kind is DecisionKind.COMMENT:
-                found = _find(case, comment)
-                kinds += [DecisionKind.TRIVIAL, *([DecisionKind.CATEGORY] if found and found.category else [])]
-            for one in kinds:
-                yield from self._said(short_spec(stage), case, Key(case.id, comment, one), one, comment)
-
-    def _said(self, stage: str, case: Case, key: Key, kind: DecisionKind, comment: str) -> Iterator[Said]:
-        """The opinion under a key as one about a comment, counted."""
-        opinion = self.opinions.get(key)
-        if opinion is None:
-            return
-        self.used.add(key)
-        held, value = _held(case, kind, comment), opinion.value
-        if key.what == RIGHT and value is not None:
-            value = held if value == YES else _OPPOSITE.get(held, "")
-        counts = self._counts.setdefault((stage, kind), Counter())
-        counts.update(["judged", "no majority" if value is None else "as decided" if value == held else "overruled"])
-        if value is not None:
-            yield Said(kind, comment, value, opinion)
-
-    def settle(self, items: Iterable[Candidate]) -> Iterator[Candidate | Drop]:
-        """The finished candidates, after what people say of them that no model decided in this build."""
-        left: dict[str, list[Key]] = {}
+    def settle(self, outputs: Iterable[StageOutput]) -> Iterator[StageOutput]:
+        """The outputs of the last stage, after what people say of them that no model decided in this build."""
+        about: dict[str, list[Key]] = {}
         for key in sorted(self.opinions):
-            left.setdefault(key.case, []).append(key)
-        for item in items:
-            keys = [key for key in left.get(item.id, ()) if key.what != RIGHT and key not in self.used]
-            keys = [key for key in keys if not key.comment or _find(item.case, key.comment)]
-            said = [one for k in keys for one in self._said("", item.case, k, DecisionKind(k.what), k.comment)]
+            about.setdefault(key.case, []).append(key)
+        for item in outputs:
+            if not isinstance(item, Candidate):
+                yield item
+                continue
+            keys = [key for key in about.get(item.id, ()) if not key.comment or _find(item.case, key.comment)]
+            asked = [(key, DecisionKind(key.what), key.comment) for key in keys if key.what != RIGHT]
+            said = list(self._said("", item.case, [*asked, *_asked_of_labels(item.case)]))
             for one in self._changed("people", item, item.case, said):
                 whole = isinstance(one, Candidate) and (one.case.references or one.case.clean)
                 lost = isinstance(one, Candidate) and one.id in self._emptied and not whole
                 yield Drop(item=item.id, by="people", reason=_NOTHING_LEFT) if lost else one
 
+    def _said(self, stage: str, case: Case, asked: Iterable[Asked]) -> Iterator[Said]:
+        """What people say of what was asked; each opinion is used, and counted, by one stage."""
+        fresh = [one for one in dict.fromkeys(asked) if one[0] in self.opinions and one[0] not in self.used]
+        for key, kind, comment in fresh:
+            self.used.add(key)
+            opinion, held = self.opinions[key], _held(case, kind, comment)
+            value = opinion.value
+            if key.what == RIGHT and value is not None:
+                value = held if value == YES else {YES: NO, NO: YES}.get(held, "")
+            outcome = "no majority" if value is None else "as decided" if value == held else "overruled"
+            self._counts.setdefault((stage, kind), Counter()).update(["judged", outcome])
+            if value is not None:
+                yield Said(kind, comment, value, opinion)
+
     def _changed(self, by: str, item: Candidate, before: Case, said: Sequence[Said]) -> Iterator[Candidate | Drop]:
         """A candidate after what was said of it; `before` has the comments that the stage took out."""
-        clean = {one.value for one in said if one.kind is DecisionKind.CLEAN}
-        had = bool(item.case.references)
-        if said:
-            known = item.case.facts.get(JUDGED_BY, 0)
-            judged = max(len(one.opinion.raters) for one in said)
-            item = item.with_facts({JUDGED_BY: max(judged, known if isinstance(known, int) else 0)})
+        if not said:
+            yield item
+            return
+        clean = {one.value for one in said if one.kind is _CLEAN}
+        had, judged = bool(item.case.references), [len(one.opinion.raters) for one in said]
+        item = item.with_facts({JUDGED_BY: max(*judged, int(item.case.facts.get(JUDGED_BY, 0)))})
         for one in said:
             there = _find(item.case, one.comment)
             comment = there or _find(before, one.comment)
             if one.kind is DecisionKind.DOMAIN:
                 item = item.with_facts({"domain": one.value, "domain_code": CODES.get(one.value, "")})
-            elif comment is not None and one.kind is DecisionKind.COMMENT:
-                item = item.with_case(**_sorted(item, comment, one))
+            elif comment is not None and one.kind is _COMMENT:
+                item = _confirmed(item, comment, one) if one.value == YES else _refused(item, comment, one)
                 if one.value == NO and there is not None:
                     yield Drop(item=f"{item.id}: {comment.id}", by=by, reason=_WRONG)
             elif comment is not None:
-                item = item.with_case(**_replaced(item.case, _stated(comment, one)))
+                stated = _stated(comment, one)
+                lists = {name: getattr(item.case, name) for name in _LISTS}
+                item = item.with_case(
+                    **{n: tuple(stated if c is there else c for c in own) for n, own in lists.items()}
+                )
         if YES in clean and not item.case.references:
             item = item.with_case(verdict=True)
         elif had and not item.case.references:
             self._emptied.add(item.id)
-        if NO in clean and item.case.clean:
-            yield Drop(item=item.id, by=by, reason=_NOT_CLEAN)
-        else:
-            yield item
+        yield Drop(item=item.id, by=by, reason=_NOT_CLEAN) if NO in clean and item.case.clean else item
 
     def section(self) -> CardSection | None:
         """What people decided, for the card; None where they said nothing of this build."""
@@ -180,12 +168,12 @@ class People:
             return None
         used = [self.opinions[key] for key in self.used]
         raters = sorted({rater for one in used for rater in one.raters})
-        idle = len(self.opinions.keys() - self.used)
         total = sum(self._counts.values(), Counter[str]())
         figures: dict[str, Fact] = {"raters": len(raters), **{name: total[name] for name in _COUNTED}}
         for name, count in sorted(Counter(one.settled for one in used if one.value is not None).items()):
             figures[f"settled: {name}"] = count
         text = f"Raters: {one_line(', '.join(raters), 400)}. What most of them say counts."
+        idle = len(self.opinions.keys() - self.used)
         return CardSection(
             by="people",
             title="Decided by people",
@@ -212,6 +200,27 @@ def _opinion(labels: Sequence[Label]) -> Opinion:
     )
 
 
+def _asked(decision: Decision, case: Case) -> Iterator[Asked]:
+    """What people may have judged of a decision: itself, and the comments that it is about (`id`, or `id#1`, ...)."""
+    if (kind := decision.kind) is None:
+        return
+    name, right = decision.about, Key(decision_id(decision), "", RIGHT)
+    found = [one for one in _comments(case) if name and (one.id == name or one.id.startswith(f"{name}#"))]
+    for comment, typed in [(one.id, one.category is not None) for one in found] or [(name, False)]:
+        kinds = [kind, *([DecisionKind.TRIVIAL] if kind is _COMMENT else []), *([_CATEGORY] if typed else [])]
+        yield right, kind, comment
+        yield from ((Key(case.id, comment, one), one, comment) for one in kinds)
+
+
+def _asked_of_labels(case: Case) -> Iterator[Asked]:
+    """The same of what no model decided: labels that come from fixes, and clean changes (`check_labels`)."""
+    for finding in filter(from_fix, findings(case.references)):
+        right = Key(decision_id(label_decision(case, finding)), "", RIGHT)
+        yield from ((right, _COMMENT, one.id) for one in finding)
+    if case.clean:
+        yield Key(decision_id(clean_decision(case)), "", RIGHT), _CLEAN, ""
+
+
 def _comments(case: Case) -> tuple[Comment, ...]:
     return (*case.references, *case.neutral, *case.rejected)
 
@@ -220,25 +229,19 @@ def _find(case: Case, name: str) -> Comment | None:
     return next((one for one in _comments(case) if one.id == name), None)
 
 
-def _named(case: Case, name: str) -> list[str]:
-    """The comments that a decision about one is about: itself, or the several that it became (`id#1`, `id#2`)."""
-    return [one.id for one in _comments(case) if name and (one.id == name or one.id.startswith(f"{name}#"))]
-
-
 def _held(case: Case, kind: DecisionKind, name: str) -> str:
     """What a case holds of that which people judge. A proposal is held to be right by who made it."""
-    if kind is DecisionKind.CLEAN:
-        return YES if case.clean else NO
-    if kind is DecisionKind.DOMAIN:
-        return str(case.facts.get("domain", ""))
-    comment = _find(case, name)
-    if kind is DecisionKind.COMMENT:
-        return YES if any(one.id == name for one in (*case.references, *case.neutral)) else NO
-    if kind is DecisionKind.TRIVIAL:
-        return YES if comment and change_type(comment.category) in DropTrivialPoints.types else NO
-    if kind is DecisionKind.CONTEXT:
-        return str(comment.needs or "") if comment else ""
-    return (change_type(comment.category) or comment.category or "") if comment else ""
+    comment = _find(case, name) or Comment(id="none", body="")
+    known = any(one.id == name for one in (*case.references, *case.neutral))
+    type_ = change_type(comment.category)
+    return {
+        _COMMENT: YES if known else NO,
+        _CLEAN: YES if case.clean else NO,
+        _CATEGORY: type_ or comment.category or "",
+        DecisionKind.TRIVIAL: YES if type_ in DropTrivialPoints.types else NO,
+        DecisionKind.CONTEXT: str(comment.needs or ""),
+        DecisionKind.DOMAIN: str(case.facts.get("domain", "")),
+    }[kind]
 
 
 def _stated(comment: Comment, one: Said) -> Comment:
@@ -254,31 +257,32 @@ def _stated(comment: Comment, one: Said) -> Comment:
     return comment.model_copy(update={"category": name or None})
 
 
-def _replaced(case: Case, comment: Comment) -> dict[str, tuple[Comment, ...]]:
-    lists = {"references": case.references, "neutral": case.neutral, "rejected": case.rejected}
-    return {name: tuple(comment if one.id == comment.id else one for one in own) for name, own in lists.items()}
-
-
-def _sorted(item: Candidate, comment: Comment, one: Said) -> dict[str, object]:
-    """The comments of a case after people said whether one is right.
-
-    A right one is a confirmed reference; of others a proposal, and one that is not *correct*, is known to be wrong.
-    """
-    case, opinion = item.case, one.opinion
+def _judged(comment: Comment, opinion: Opinion, **update: object) -> Comment:
     people = {"raters": list(opinion.raters), "agreed": opinion.agreed, "settled": opinion.settled}
-    comment = comment.model_copy(update={"extra": {**comment.extra, "people": people}})
-    proposed = any(kept.id == comment.id for kept in case.neutral)
-    neutral = tuple(kept for kept in case.neutral if kept.id != comment.id)
-    rejected = tuple(kept for kept in case.rejected if kept.id != comment.id)
-    if one.value == NO:
-        left = replace_references(item, {c.id: () if c.id == comment.id else (c,) for c in case.references})
-        wrong = [comment.model_copy(update={"same_as": None})] if proposed or opinion.dimension == "correct" else []
-        return {"references": left.case.references, "neutral": neutral, "rejected": (*rejected, *wrong)}
-    names = {kept.id for kept in case.references}
-    same_as = comment.same_as if comment.same_as in names else None
+    return comment.model_copy(update={"extra": {**comment.extra, "people": people}, **update})
+
+
+def _apart(item: Candidate, comment: Comment) -> dict[str, tuple[Comment, ...]]:
+    """The lists of a case without a comment."""
+    return {name: tuple(one for one in getattr(item.case, name) if one.id != comment.id) for name in _LISTS}
+
+
+def _confirmed(item: Candidate, comment: Comment, one: Said) -> Candidate:
+    """The candidate with a comment that people find right among its references."""
+    names = [kept.id for kept in item.case.references]
     tier = comment.tier if comment.tier is Tier.VERIFIED else Tier.CONFIRMED
-    comment = comment.model_copy(update={"same_as": same_as, "tier": tier})
-    references = [comment if kept.id == comment.id else kept for kept in case.references]
-    references += [] if comment.id in names else [comment]
-    verdict = None if case.verdict is True else case.verdict
-    return {"references": tuple(references), "neutral": neutral, "rejected": rejected, "verdict": verdict}
+    same_as = comment.same_as if comment.same_as in names else None
+    comment = _judged(comment, one.opinion, tier=tier, same_as=same_as)
+    kept = [comment if known.id == comment.id else known for known in item.case.references]
+    references = kept if comment.id in names else [*kept, comment]
+    verdict = None if item.case.verdict is True else item.case.verdict  # not clean; the rest nobody was asked
+    return item.with_case(**{**_apart(item, comment), "references": tuple(references)}, verdict=verdict)
+
+
+def _refused(item: Candidate, comment: Comment, one: Said) -> Candidate:
+    """The candidate without a comment; a proposal, or one that is not *correct*, is known to be wrong from now on."""
+    wrong = one.opinion.dimension == "correct" or any(kept.id == comment.id for kept in item.case.neutral)
+    lists = _apart(item, comment)
+    rejected = (*lists["rejected"], *([_judged(comment, one.opinion, same_as=None)] if wrong else []))
+    left = replace_references(item, {c.id: () if c.id == comment.id else (c,) for c in item.case.references})
+    return left.with_case(neutral=lists["neutral"], rejected=rejected)

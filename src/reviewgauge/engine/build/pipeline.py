@@ -112,22 +112,9 @@ class Pipeline:
                 stream: Iterator[Candidate] = iter(())
                 for count in self.counts:
                     stream = self._stage(count, stream)
-                yield from self._settled(stream, self.counts[-1])
+                yield from stream
         except OSError as error:
             raise write_error(self._build.folder, error) from None
-
-    def _settled(self, items: Iterator[Candidate], last: StageCount) -> Iterator[Candidate]:
-        """What is left after what people say of what no model decided, which counts as of the last stage."""
-        kept = 0
-        for one in self.people.settle(items):
-            if isinstance(one, Candidate):
-                kept += 1
-                yield one
-            else:
-                last.dropped += 1
-                last.reasons[one.reason] += 1
-                self._drops.write(one.to_line())
-        last.kept = kept
 
     def decisions(self, stage: Stage) -> Iterator[Decision]:
         """The decisions of a stage's model in this run."""
@@ -141,7 +128,8 @@ class Pipeline:
             outputs = self._costly(count, self._entering(count, before))
         else:
             outputs = self._cheap(count, self._entering(count, before))
-        for item in outputs:
+        last = count is self.counts[-1]
+        for item in self.people.settle(outputs) if last else outputs:
             if self._stop.is_set():
                 raise Stopped
             if isinstance(item, Candidate):
