@@ -32,6 +32,7 @@ from reviewgauge.core.labels import Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 from reviewgauge.core.reports.annotation import PoolResult
 from reviewgauge.datasets.jsonl import Jsonl
+from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions
@@ -353,3 +354,31 @@ def test_the_sample_grows_by_its_recorded_reviews(tmp_path: Path, capsys: pytest
     assert main(["annotate", "grow", gold, str(tmp_path / "new"), "-o", str(tmp_path / "bench-3")]) == 2
     assert main(["annotate", "pool", gold, str(tmp_path / "new")]) == 0
     assert "0 items" in capsys.readouterr().out
+
+
+def test_a_benchmark_grows_by_what_people_say_of_its_own_content(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, grown = str(tmp_path / "gold.db"), str(tmp_path / "bench-2")
+    known, bench = {case.id: case for case in Sample().cases()}, tmp_path / "cases.jsonl"
+    bare = [one.model_copy(update={"change": one.change.model_copy(update={"git": None})}) for one in known.values()]
+    bench.write_bytes(b"".join(case.to_line() for case in bare))
+    assert main(["annotate", "init", gold, str(bench), "--schema", "comments", "--raters", "2"]) == 0
+    (spoiled, *_) = [case for case in known.values() if len(case.references) > 1]
+    (proposed, *_) = [case for case in known.values() if case.neutral]
+
+    def verdict(work: Work) -> Sequence[Answer]:
+        wrong = work.item.subject.reference == spoiled.references[0].id and work.item.subject.case == spoiled.id
+        return says("no" if wrong else "yes")(work)
+
+    with Database.open(gold) as database:
+        judge(database, verdict, "A", "B")
+    assert main(["annotate", "grow", gold, str(bench), "-o", grown]) == 0
+    said = capsys.readouterr().out
+    assert "2 raters" in said and "version 2 in" in said
+    after = {case.id: case for case in Jsonl(path=grown).cases()}
+    assert after[spoiled.id].rejected[-1].id == spoiled.references[0].id
+    kept = after[proposed.id].references
+    assert {one.id for one in proposed.neutral if one.same_as is None} <= {one.id for one in kept}
+    assert all(one.extra["people"] for one in kept)
+    assert "Decided by people" in (tmp_path / "bench-2" / "card.md").read_text()

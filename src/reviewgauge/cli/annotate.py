@@ -161,16 +161,19 @@ def pool_command(
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder of the next version.")
 @json_option
 def grow_command(database: str, data: str, source: str | None, project: str | None, out: str, as_json: bool) -> None:
-    """Write the next version of DATA: the same cases with what people accepted and rejected of a pool.
+    """Write the next version of DATA: the same cases with what people accepted and rejected of a pool, or of DATA.
 
     DATA is what was reviewed: a data set, a JSON lines file of cases, a run folder, or the version before.
     """
     grown: GrowResult = verbs().grow(database, project, data, source, out)
-    made = f"{grown.references:,} new findings, {grown.phrasings:,} other phrasings, {grown.rejected:,} known wrong"
-    lines = [
+    made = f": {grown.references:,} new findings, {grown.phrasings:,} other phrasings, {grown.rejected:,} known wrong"
+    pooled = [
         f"{sum(grown.findings.values()):,} findings were pooled: {_counted(grown.findings)}",
         f"{sum(grown.comments.values()):,} comments: {_counted(grown.comments)}",
-        f"version {grown.version} in {grown.folder}: {made}",
+    ]
+    lines = [
+        *([_counted(grown.said)] if grown.said else pooled),
+        f"version {grown.version} in {grown.folder}{'' if grown.said else made}",
         f"benchmark {grown.benchmark[:12]}, before {grown.before[:12]}",
     ]
     emit(grown, as_json, lambda: lines)

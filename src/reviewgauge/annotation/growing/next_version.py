@@ -13,6 +13,7 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.growing.unmatched import Pooled, read_pool
 from reviewgauge.annotation.items import Item, shown_change
+from reviewgauge.annotation.labels import labels_of
 from reviewgauge.annotation.schemas.schema import ITEM, Schema
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.database import Database
@@ -29,6 +30,7 @@ from reviewgauge.core.reports.annotation import GrowResult
 from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.folder import CASES, Written, find_licences, write_benchmark
+from reviewgauge.engine.build.people import People
 from reviewgauge.engine.run.manifest import benchmark_hash, same_change
 from reviewgauge.repo.mirrors.mirrors import REFS, mirror_local
 from reviewgauge.views.markdown import markdown
@@ -240,6 +242,7 @@ def grow(
 ) -> GrowResult:
     """Write the next version of a benchmark into the folder `out`: its cases with what people judged since.
 
+    That is what was pooled; in a project without a pool what most of its raters say of the benchmark's own content.
     `name` is what the benchmark is called; `before` its folder, whose card has its history. Raises UserError where a
     pooled comment is about no case or another change, and where nothing new was judged.
     """
@@ -247,8 +250,10 @@ def grow(
     if (folder / CASES).exists():
         raise UserError(f"{out} holds a benchmark", remedy="a version does not change: name a new folder")
     judged, by_id = judge_pool(database, project), {case.id: case for case in cases}
-    if not judged:
-        raise UserError(f"nothing was pooled into the project {project.name!r}", remedy="reviewgauge annotate pool")
+    people = People(() if judged else labels_of(database, project, None))
+    if not judged and not people.opinions:
+        remedy = "reviewgauge annotate pool; or judge by a schema of comments or changes"
+        raise UserError(f"nothing was pooled into the project {project.name!r}", remedy=remedy)
     with database.reading() as connection:
         check_changes(connection, project.id, by_id)
     if missing := sorted({one.pooled.case for one in judged} - by_id.keys()):
@@ -258,8 +263,10 @@ def grow(
         )
     history = _history(Path(before), name, cases)
     growth = NextVersion(judged, len(history) + 1)
-    grown = [growth.case(case) for case in cases]
-    if not growth.added.total():
+    made = people.settle([Candidate(case=growth.case(case)) for case in cases])
+    grown = [one.case for one in made if isinstance(one, Candidate)]
+    said = people.section()
+    if not growth.added.total() and said is None:
         raise UserError(
             f"nothing was judged that {name} does not have", remedy="judge first: reviewgauge annotate serve"
         )
@@ -274,9 +281,11 @@ def grow(
         cases=written.cases,
         findings=_by_fate(one.fate for one in judged if one.pooled.part == ITEM),
         comments=_by_fate(one.fate for one in judged for _ in one.pooled.sources),
+        said={name: int(count) for name, count in said.figures.items()} if said else {},
         **growth.added,
     )
-    _write_card(folder, name, written, result, [*history, _row(growth.version, project.name, written)])
+    rows = [*history, _row(growth.version, project.name, written)]
+    _write_card(folder, name, written, result, history=rows, said=said)
     return result
 
 
@@ -324,7 +333,9 @@ def _row(version: int, project: str, written: Written) -> Row:
     return version, grown_by, written.benchmark, written.cases, counts["references"], counts["rejected"]
 
 
-def _write_card(folder: Path, name: str, written: Written, result: GrowResult, history: Sequence[Row]) -> None:
+def _write_card(
+    folder: Path, name: str, written: Written, result: GrowResult, *, history: Sequence[Row], said: CardSection | None
+) -> None:
     """The card: what became of the pooled comments, and every version so far."""
     columns = ("what", *map(str, PoolDecision))
     counted = [
@@ -333,7 +344,7 @@ def _write_card(folder: Path, name: str, written: Written, result: GrowResult, h
     ]
     card = BuildCard(
         title=f"{name}, version {result.version}",
-        summary=f"{_SUMMARY} {BIAS}",
+        summary="" if said else f"{_SUMMARY} {BIAS}",
         recipe="annotate grow",
         source=name,
         built=datetime.now(UTC).replace(microsecond=0),
@@ -344,7 +355,7 @@ def _write_card(folder: Path, name: str, written: Written, result: GrowResult, h
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
         sections=(
-            CardSection(by="grow", title="What was pooled", columns=columns, rows=tuple(counted)),
+            said or CardSection(by="grow", title="What was pooled", columns=columns, rows=tuple(counted)),
             CardSection(by="grow", title=VERSIONS, columns=_VERSION_COLUMNS, rows=tuple(history)),
         ),
         licences=find_licences(folder / CODE, written.mirrors),

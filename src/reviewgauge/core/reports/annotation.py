@@ -113,7 +113,8 @@ class PoolResult(Record):
 class GrowResult(Record):
     """The next version of a benchmark. `findings` and `comments` are what was pooled by its fate.
 
-    `comments` count everybody who said it, and `findings` the items that people judged.
+    `comments` count everybody who said it, and `findings` the items that people judged. `said` counts what people say
+    of the benchmark's own content, and by how many, where nothing was pooled.
     """
 
     version: int
@@ -126,6 +127,7 @@ class GrowResult(Record):
     references: int  # new findings
     phrasings: int  # further words of new findings and of old ones
     rejected: int
+    said: Mapping[str, int] = Field(default_factory=dict)
 
 
 class AuditLine(Record):
