@@ -137,7 +137,7 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = Change.model_validate({"repo": "r", "files": [{"path": "a.py", "patch": "@@ -1 +1 @@\n-b\n+c"}]})
     with pytest.raises(NeedsCode, match="the context bm25 needs the code"):
         said("bm25", bare)
-    with pytest.raises(UserError, match="k must be positive"):
+    with pytest.raises(UserError, match="k=0 must be 1 or more"):
         load(Context, "bm25(k=0)")
     gone = planted(tmp_path / "r").model_copy(update={"head": "0" * 40})
     with pytest.raises(UserError, match="git rev-parse failed"):

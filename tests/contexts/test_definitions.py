@@ -80,5 +80,5 @@ def test_a_deleted_call_is_looked_up_too(tmp_path: Path) -> None:
 def test_bad_input() -> None:
     with pytest.raises(NeedsCode, match="the context definitions needs the code"):
         said(Change(repo="r"))
-    with pytest.raises(UserError, match="must be positive"):
+    with pytest.raises(UserError, match="must be 1 or more"):
         load(Context, "definitions(most=0)")

@@ -49,7 +49,7 @@ def test_another_model_and_each_vector_once(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="k must be positive"):
+    with pytest.raises(UserError, match="k=0 must be 1 or more"):
         load(Context, "embedding(k=0)")
     with pytest.raises(UserError, match="no embedding model is called 'no/such'"):
         load(Context, "embedding(model='no/such')").prepare([])

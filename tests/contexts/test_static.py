@@ -43,7 +43,7 @@ def test_the_report_has_the_lines_of_the_piece(tmp_path: Path, monkeypatch: pyte
 
 
 def test_bad_input() -> None:
-    with pytest.raises(UserError, match="must be positive"):
+    with pytest.raises(UserError, match="must be above 0"):
         load(Context, "static(seconds=0.0)")
     with pytest.raises(UserError, match="'mypy' is not an analyser"):
         load(Context, "static(tools=('mypy',))").prepare([])

@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewgauge.contexts.bm25 import Bm25
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Measured, Metric, Reviewer
+from reviewgauge.core.protocols import Context, Measured, Metric, Reviewer
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.specs import build, catalogue, load, names, parse_spec, short_spec, signature
+from reviewgauge.stages.from_git import FromGit
 
 
 @dataclass(frozen=True)
@@ -131,3 +133,12 @@ class Keyed(Metric):
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "never applies"
+
+
+def test_bounds_of_a_type_hold_in_specs_and_in_python() -> None:
+    with pytest.raises(UserError, match="bm25: k=0 must be 1 or more"):
+        load(Context, "bm25(k=0)")
+    with pytest.raises(ValueError, match="k=0 must be 1 or more"):
+        Bm25(k=0)
+    with pytest.raises(ValueError, match="variant='other' must be one of 'basic', 'ag', 'ma'"):
+        FromGit(variant="other")  # type: ignore[arg-type]

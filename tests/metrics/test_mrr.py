@@ -100,5 +100,5 @@ def test_the_mean_and_its_bounds(reviews: list[list[str]], k: int) -> None:
 
 
 def test_a_negative_number_of_comments_is_refused() -> None:
-    with pytest.raises(UserError, match="negative"):
+    with pytest.raises(UserError, match="k=-1 must be 0 or more"):
         load(Metric, "mrr(k=-1)")

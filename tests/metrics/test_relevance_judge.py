@@ -166,7 +166,7 @@ def test_a_cut_diff_is_counted() -> None:
     whole = RelevanceJudge(model="fake:rules", cut=len(PATCH)).parts(case(), review(SAID))
     assert isinstance(whole, Measured)
     assert whole.parts["cut"] == 0
-    with pytest.raises(ValueError, match="cut must be above 0, got 0"):
+    with pytest.raises(ValueError, match="cut=0 must be 1 or more"):
         RelevanceJudge(cut=0)
 
 

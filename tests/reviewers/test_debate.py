@@ -121,8 +121,8 @@ def test_what_was_cut_off_and_the_context_stand_where_they_should() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("debate(model='fake:rules', rounds=6)", "rounds=6 must be from 1 to 5"),
-        ("debate(model='fake:rules', truncate=-1)", "must not be negative"),
+        ("debate(model='fake:rules', rounds=6)", "rounds=6 must be 1 or more and 5 or less"),
+        ("debate(model='fake:rules', truncate=-1)", "truncate=-1 must be 0 or more"),
         ("debate(model='fake:rules', context='nothing')", "no context is called 'nothing'"),
         ("debate()", "debate needs model"),
     ],

@@ -232,5 +232,5 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
 
 def test_no_fix_is_traced_where_nothing_comes_in(context: BuildFolder) -> None:
     assert list(DropBuggy().apply([], context)) == []
-    with pytest.raises(ValueError, match="horizon of 0 days or more"):
+    with pytest.raises(ValueError, match="horizon=-1 must be 0 or more"):
         DropBuggy(horizon=-1)

@@ -17,5 +17,5 @@ def test_the_first_cases_are_kept_in_their_order(count: int, kept: list[str]) ->
 
 
 def test_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="cases must be positive"):
+    with pytest.raises(ValueError, match="cases=0 must be 1 or more"):
         First(0)

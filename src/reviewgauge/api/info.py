@@ -22,6 +22,7 @@ from reviewgauge.api.scores import ScoresResult, scores
 from reviewgauge.core.base import Record
 from reviewgauge.core.data_card import Card
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import limits
 from reviewgauge.core.protocols import Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
 from reviewgauge.core.specs import PACKAGE, Plugin, find_class, names, names_class, near_names, plugin_name, short_spec
@@ -222,7 +223,7 @@ def plugin_info(kind: str, name: str) -> PluginInfo:
 
 def parameters_of(cls: type[Plugin]) -> Iterator[Parameter]:
     """The parameters of a plug-in, in their order."""
-    hints = typing.get_type_hints(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # each plug-in is a dataclass
     for field in sorted(fields, key=lambda field: field.kw_only is True):  # what all reviewers take comes last
         if field.init:
@@ -233,6 +234,8 @@ def parameters_of(cls: type[Plugin]) -> Iterator[Parameter]:
 def _words(hint: object) -> str:
     """A type as a user reads it: `'a' | 'b'`, `text`, `text, ...`."""
     inner = typing.get_args(hint)
+    if typing.get_origin(hint) is typing.Annotated:
+        return ", ".join([_words(inner[0]), *limits(hint)])
     if typing.get_origin(hint) is typing.Literal:
         return " | ".join(map(repr, inner))
     if typing.get_origin(hint) in (tuple, list):

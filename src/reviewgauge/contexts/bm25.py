@@ -20,6 +20,7 @@ import numpy.typing as npt
 from reviewgauge.contexts.code.index import CodeIndex, code_index, nearest, query_of
 from reviewgauge.contexts.code.readers import code_of
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
 from reviewgauge.repo.processes import RecentlyUsed
@@ -125,11 +126,7 @@ class Bm25(Context):
 
     needs_code: ClassVar[bool] = True
 
-    k: int = 3
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError("k must be positive")
+    k: Positive = 3
 
     def pins(self) -> Mapping[str, str]:
         """The version of bm25s."""

@@ -15,6 +15,7 @@ from typing import ClassVar
 from reviewgauge.contexts.code.index import CodeIndex, Definition, code_index
 from reviewgauge.contexts.code.places import hunks_of, lines_on, path_on, place_name
 from reviewgauge.contexts.code.readers import Code, code_of, reader_of
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change, Side
 from reviewgauge.models.text.words import is_identifier
@@ -36,13 +37,9 @@ class Definitions(Context):
 
     needs_code: ClassVar[bool] = True
 
-    most: int = 10
-    alike: int = 5
-    longest: int = 60
-
-    def __post_init__(self) -> None:
-        if min(self.most, self.alike, self.longest) < 1:
-            raise ValueError("most, alike and longest must be positive")
+    most: Positive = 10
+    alike: Positive = 5
+    longest: Positive = 60
 
     def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
         """The definitions as they are after the change."""

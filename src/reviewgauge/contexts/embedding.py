@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from reviewgauge.contexts.code.index import CodeIndex, code_index, nearest, query_of
 from reviewgauge.contexts.code.readers import code_of
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop
@@ -35,12 +36,8 @@ class Embedding(Context):
 
     needs_code: ClassVar[bool] = True
 
-    k: int = 3
+    k: Positive = 3
     model: ModelName = DEFAULT
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError("k must be positive")
 
     def pins(self) -> Mapping[str, str]:
         """The fingerprint of the model's weights."""

@@ -12,6 +12,7 @@ from typing import Literal
 from reviewgauge.contexts.code.places import first_changed, hunks_of, path_on, place_name
 from reviewgauge.contexts.code.readers import code_of, reader_of
 from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change, Side, Snippet
 from reviewgauge.core.results import Drop
@@ -31,11 +32,7 @@ class Function(Context):
 
     which: Literal["before", "after", "both"] = "both"
     changed: bool = False
-    longest: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.longest < 1:
-            raise ValueError("longest must be positive")
+    longest: Positive = 1000
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Nothing to leave out. Raises NeedsCode where no change has code, or the code around its hunks."""

@@ -14,6 +14,7 @@ from typing import ClassVar
 from reviewgauge.contexts.code.places import lines_on
 from reviewgauge.contexts.code.readers import Code, code_of
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import AboveZero, Positive
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change, Severity, Side
 from reviewgauge.core.results import Drop
@@ -35,12 +36,8 @@ class Static(Context):
     needs_code: ClassVar[bool] = True
 
     tools: tuple[Word, ...] = ()
-    complexity: int = 10
-    seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        if self.complexity < 1 or self.seconds <= 0:
-            raise ValueError("complexity and seconds must be positive")
+    complexity: Positive = 10
+    seconds: AboveZero = 60.0
 
     def pins(self) -> Mapping[str, str]:
         """The version of every tool that is installed here."""

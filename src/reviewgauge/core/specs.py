@@ -19,15 +19,13 @@ import typing
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.parameters import check_bounds, misfit
 from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import (
     FromFile,
@@ -50,6 +48,10 @@ class Plugin(ABC):
 
     kind: ClassVar[str]
     example: ClassVar[str] = ""  # the spec, or the whole command, that `info` shows; empty: made from the parameters
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a parameter out of the bounds of its type (`k: Positive = 3`)."""
+        check_bounds(self)
 
     def pins(self) -> Mapping[str, str]:
         """What this plug-in rests on beyond its parameters: weights, library versions, data hashes, prompts."""
@@ -380,27 +382,9 @@ def build(cls: type[P], spec: Spec) -> P:
         )
     hints = typing.get_type_hints(cls)
     for key, value in spec.parameters.items():
-        if why := _misfit(value, hints[key]):
+        if why := misfit(value, hints[key]):
             raise UserError(f"{spec.name}: {key}={value!r} {why}")
     try:
         return cls(**spec.parameters)
     except (ValueError, TypeError) as error:
         raise UserError(f"{spec.name}: {error}") from error
-
-
-@lru_cache
-def _checker(hint: Any) -> TypeAdapter[Any]:
-    # 1e400 reads as infinity, which no spec can write: a score under such a name could never be read again
-    return TypeAdapter(hint, config=ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True))
-
-
-def _misfit(value: object, hint: object) -> str:
-    """Why a value is none of a parameter of this type; empty where it is one."""
-    try:
-        _checker(hint).validate_python(value)
-    except ValidationError:
-        if typing.get_origin(hint) is typing.Literal:
-            return f"must be one of {', '.join(repr(word) for word in typing.get_args(hint))}"
-        finite = " (a finite number)" if hint is float else ""
-        return f"is not of type {getattr(hint, '__name__', str(hint).replace('typing.', ''))}{finite}"
-    return ""

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.results import Parts
 from reviewgauge.core.trust import ModelName
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
@@ -42,15 +43,11 @@ class Bertscore(TextMetric):
     """
 
     model: ModelName = DEFAULT
-    layer: int | None = None
+    layer: Count | None = None
 
     headline: ClassVar[str] = F1
     batch: ClassVar[int] = 8192
     lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})
-
-    def __post_init__(self) -> None:
-        if self.layer is not None and self.layer < 0:
-            raise ValueError("layer must be 0 (the embeddings) or more")
 
     def pins(self) -> Mapping[str, str]:
         """The fingerprint of the model's weights."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reviewgauge.core.parameters import AboveZero, Count, Positive
 from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, flatten
@@ -39,17 +40,11 @@ class Chrf(TextMetric):
     references the one with the best F counts. `mean` averages the texts; `corpus` sums their counts first.
     """
 
-    char_order: int = 6
-    word_order: int = 0
-    beta: float = 2.0
+    char_order: Positive = 6
+    word_order: Count = 0
+    beta: AboveZero = 2.0
 
     units: ClassVar[Mapping[str, str]] = {"mean": POINTS, "corpus": POINTS}
-
-    def __post_init__(self) -> None:
-        if self.char_order < 1 or self.word_order < 0:
-            raise ValueError("char_order must be at least 1 and word_order at least 0")
-        if self.beta <= 0:
-            raise ValueError("beta must be above 0")
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """N-grams of the hypothesis, of the reference, and matched, by length; and the text's own F."""

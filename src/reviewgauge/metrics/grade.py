@@ -70,6 +70,7 @@ class ModelGrade(Metric):
     reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.model:  # a missing one is an error only once it is asked: see `grades`
             parse_model(self.model)
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from reviewgauge.core.parameters import AboveZero, Count
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Review, findings, groups_of
 from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
-from reviewgauge.core.trust import ModelName, PluginSpec, Word
+from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Compared, judge_of, not_asked
 from reviewgauge.judges.pairs.location import locate
 from reviewgauge.metrics.matching import asking_right, counts, match, review_bench
@@ -52,9 +53,9 @@ class Hits(Metric):
     policy: match.Policy = "optimal"
     variant: match.Variant = ""
     location: match.LocationRule = "hint"
-    tolerance: int = 1
-    duplicates: Word = "apart"
-    beta: float = 1.0
+    tolerance: Count = 1
+    duplicates: Literal["apart", "false"] = "apart"
+    beta: AboveZero = 1.0
     second_stage: bool = False
     unmatched: ModelName = ""
 
@@ -69,8 +70,7 @@ class Hits(Metric):
     )
 
     def __post_init__(self) -> None:
-        if self.duplicates not in ("apart", "false"):
-            raise ValueError(f"duplicates={self.duplicates!r} must be 'apart' or 'false'")
+        super().__post_init__()
         policy = "any" if self._is_review_bench else "greedy"
         if self.variant and self.policy != policy:
             raise ValueError(f"variant={self.variant!r} needs policy={policy!r}")
@@ -80,10 +80,6 @@ class Hits(Metric):
             raise ValueError("unmatched is for variant='review_bench'")
         if self.unmatched:
             parse_model(self.unmatched)
-        if self.tolerance < 0:
-            raise ValueError("tolerance counts lines and cannot be negative")
-        if self.beta <= 0:
-            raise ValueError("beta must be above 0")
 
     @property
     def estimate_note(self) -> str:

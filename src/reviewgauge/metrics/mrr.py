@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Bounds
@@ -29,15 +30,11 @@ class Mrr(Metric):
     `found` is the share of reviews with a right comment among the first `k`.
     """
 
-    k: int = 0
+    k: Count = 0
     judge: PluginSpec = ""
 
     headline: ClassVar[str] = "mrr"
     reads_order: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.k < 0:
-            raise ValueError("k counts comments and cannot be negative; 0 reads them all")
 
     @property
     def estimate_note(self) -> str:

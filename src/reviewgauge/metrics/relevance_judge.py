@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds
@@ -36,16 +37,11 @@ class RelevanceJudge(ModelGrade):
     blank review is a 1 without a call.
     """
 
-    cut: int | None = None
+    cut: Positive | None = None
 
     headline: ClassVar[str] = "score"
     units: ClassVar[Mapping[str, str]] = {"score": "grades"}
     lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.cut is not None and self.cut < 1:
-            raise ValueError(f"cut must be above 0, got {self.cut}")
 
     def unmeasurable(self, case: Case) -> str:
         """The case lacks its diff or its language."""

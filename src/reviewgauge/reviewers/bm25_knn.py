@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 from typing_extensions import override
 
+from reviewgauge.core.base import Share
 from reviewgauge.reviewers.reading.nearest import Hit, Mask, Nearest
 
 _WORD = re.compile(r"\w+")
@@ -28,14 +30,9 @@ Scores = np.ndarray[Any, np.dtype[np.float32]]
 class Bm25Knn(Nearest):
     """Repeats the comment on the closest training hunk, on at most `most` hunks of a change; learns by `--train`."""
 
-    k1: float = 0.9
-    b: float = 0.4
+    k1: Annotated[float, Field(ge=0)] = 0.9
+    b: Share = 0.4
     variant: Literal["own", "published"] = "own"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.k1 < 0 or not 0 <= self.b <= 1:
-            raise ValueError(f"k1 must not be negative and b must lie within 0 and 1, got {self.k1} and {self.b}")
 
     @override
     def _index(self, texts: Sequence[str]) -> Bm25Index:

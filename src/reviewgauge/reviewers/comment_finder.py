@@ -20,6 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from typing_extensions import override
 
+from reviewgauge.core.parameters import Positive
 from reviewgauge.reviewers.reading.nearest import Hit, Mask, Nearest
 
 _WORD = re.compile(r"\b\w\w+\b")  # scikit-learn's CountVectorizer, which the published code counts with
@@ -36,13 +37,8 @@ class CommentFinder(Nearest):
     `candidates`: how many are found by cosine and compared by gestalt.
     """
 
-    candidates: int = 10
+    candidates: Positive = 10
     variant: Literal["own", "published"] = "own"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.candidates < 1:
-            raise ValueError(f"candidates must be positive, got {self.candidates}")
 
     @override
     def _index(self, texts: Sequence[str]) -> _Counts:

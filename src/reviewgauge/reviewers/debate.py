@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.errors import one_line
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.records import Change, Comment, Task
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import ModelName, PluginSpec
@@ -125,16 +126,13 @@ class Debate(ModelReviewer):
 
     model: ModelName
     author: ModelName = ""
-    rounds: int = 2
-    truncate: int = 0
+    rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS)] = 2
+    truncate: Count = 0
     context: PluginSpec | tuple[PluginSpec, ...] = ()
     budget: int = BUDGET
 
     def __post_init__(self) -> None:
-        if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise ValueError(f"rounds={self.rounds} must be from 1 to {MOST_ROUNDS}")
-        if self.truncate < 0:
-            raise ValueError(f"truncate={self.truncate} must not be negative; 0 shows everything")
+        super().__post_init__()
         load_contexts(self.context)
 
     @property

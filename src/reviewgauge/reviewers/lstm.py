@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Task
 from reviewgauge.core.results import Drop
@@ -55,7 +56,7 @@ class Lstm(Learner):
     limit: ClassVar[str] = "only writes comments"
 
     checkpoint: FilePath = ""
-    most: int = 3
+    most: Positive = 3
     hidden: int = 256
     words: int = 20_000
     source: int = 200
@@ -69,8 +70,7 @@ class Lstm(Learner):
     _trained: tuple[Path, Training] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.most < 1:
-            raise ValueError(f"most must be positive, got {self.most}")
+        super().__post_init__()
         try:
             self._settings()
         except ValidationError as error:

@@ -14,6 +14,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import ARM, Arm, Case, Side
 from reviewgauge.repo.diff.diffs import changed_lines, count_changed, hunk_count
@@ -31,7 +32,7 @@ class AddTwins(Stage):
     needs_build: ClassVar[bool] = True
 
     seed: int = 0
-    most: int = 0
+    most: Count = 0
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

@@ -14,6 +14,7 @@ from typing_extensions import override
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import one_line
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Comment, Origin, findings
 from reviewgauge.core.shares import CLEAN_FACT, LABELS_FACT, wilson
@@ -36,11 +37,7 @@ class CheckLabels(Stage):
 
     example: ClassVar[str] = "reviewgauge build . --audit 20 -o bench"
 
-    n: int = 20
-
-    def __post_init__(self) -> None:
-        if self.n < 0:
-            raise ValueError("n must be a number of labels, 0 to draw none")
+    n: Count = 20
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
@@ -51,12 +52,8 @@ class DropBuggy(Stage):
 
     needs_build: ClassVar[bool] = True
 
-    horizon: int = 365
+    horizon: Count = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
-
-    def __post_init__(self) -> None:
-        if self.horizon < 0:
-            raise ValueError("drop_buggy needs a horizon of 0 days or more")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
+from pydantic import Field
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact, content_id
@@ -74,12 +75,7 @@ class ExtractPoints(AskingStage):
     needs_pulls: ClassVar[bool] = True
 
     model: ModelName
-    requests: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.requests <= MOST_VOTES:
-            raise ValueError(f"requests={self.requests} is not from 1 to {MOST_VOTES}")
+    requests: Annotated[int, Field(ge=1, le=MOST_VOTES)] = 3
 
     @override
     def pins(self) -> Mapping[str, str]:

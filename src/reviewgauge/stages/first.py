@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Stage, StageOutput
 
 
@@ -18,11 +19,7 @@ from reviewgauge.core.protocols import Stage, StageOutput
 class First(Stage):
     """Keep the first `cases` of the stream."""
 
-    cases: int = 10
-
-    def __post_init__(self) -> None:
-        if self.cases < 1:
-            raise ValueError(f"cases must be positive, got {self.cases}")
+    cases: Positive = 10
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

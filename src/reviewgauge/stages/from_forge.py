@@ -23,6 +23,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.json_reader import Json, node, nodes, number, text, when
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.pull_requests import PullRequest, Revision
 from reviewgauge.core.records import ChangedFile
@@ -82,7 +83,7 @@ class FromForge(Stage):
     since: Word = ""
     until: Word = ""
     states: tuple[Word, ...] = ("merged", "closed")
-    limit: int = 0
+    limit: Count = 0
     numbers: tuple[int, ...] = ()
     archive: FilePath = ""
     api: Address = ""
@@ -92,13 +93,12 @@ class FromForge(Stage):
     max_lines: int = 20_000
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, word in (("since", self.since), ("until", self.until)):
             if word:
                 check_day(name, word)
         if not self.states or set(self.states) - set(STATES):
             raise ValueError(f"states are of {', '.join(STATES)}, not {', '.join(self.states) or 'none'}")
-        if self.limit < 0:
-            raise ValueError("limit counts pull requests; 0 reads all")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

@@ -13,12 +13,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import Count, Positive
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, ChangedFile
@@ -61,36 +62,28 @@ class FromGit(Stage):
     branch: Word = "HEAD"
     since: Word = ""
     until: Word = ""
-    horizon: int = 1000
-    clean_days: int = 180
+    horizon: Positive = 1000
+    clean_days: Positive = 180
     variant: Literal["basic", "ag", "ma"] = "ma"
     min_days: float = 1.0
     max_fix_files: int = 3
     max_fix_lines: int = 30
     max_places: int = 6
-    certainty: float = 0.7
+    certainty: Annotated[float, Field(ge=0, lt=1)] = 0.7
     perhaps: bool = False
     beside: bool = False
     max_lines: int = 3000
     max_files: int = 100
-    limit: int = 0
+    limit: Count = 0
     name: Word = ""
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
-        if min(self.horizon, self.clean_days) < 1:
-            raise ValueError("horizon and clean_days must be 1 day or more")
-        if not 0 <= self.certainty < 1:
-            raise ValueError("certainty is a probability: 0 or more, and less than 1")
-        if self.variant not in ("basic", "ag", "ma"):
-            raise ValueError(f"variant={self.variant!r} is not a variant of SZZ: choose basic, ag or ma")
+        super().__post_init__()
         for what, word in (("since", self.since), ("until", self.until)):
             try:
                 day(word)
             except ValueError:
                 raise ValueError(f"{what} must be a date such as 2024-01-31, got {word!r}") from None
-        if self.limit < 0:
-            raise ValueError("limit must be a number of changes, 0 for all")
         if self.name:
             try:
                 Change(repo=self.name)

@@ -14,8 +14,10 @@ from typing import ClassVar, NamedTuple
 
 from typing_extensions import override
 
+from reviewgauge.core.base import Share
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError, crash_message
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import ARM, Side
 from reviewgauge.core.results import Drop
@@ -58,17 +60,14 @@ class PlantDefects(Stage):
     needs_build: ClassVar[bool] = True
 
     operators: tuple[PluginSpec, ...] = ()
-    per_change: int = 1
-    safe: float = 0.5
+    per_change: Positive = 1
+    safe: Share = 0.5
     even: bool = False
     beside: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.per_change < 1:
-            raise ValueError("per_change must be 1 or more")
-        if not 0 <= self.safe <= 1:
-            raise ValueError("safe is a share: from 0 to 1")
+        super().__post_init__()
         for spec in self.operators:
             load(Operator, spec)
 

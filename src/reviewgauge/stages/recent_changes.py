@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
@@ -42,14 +43,10 @@ class RecentChanges(Stage):
 
     branch: Word = "HEAD"
     until: Word = ""
-    newest: int = card.NEWEST
+    newest: Count = card.NEWEST
     max_lines: int = MOST_LINES
     max_files: int = MOST_FILES
     name: Word = ""
-
-    def __post_init__(self) -> None:
-        if self.newest < 0:
-            raise ValueError("newest must be a number of changes, 0 for all")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

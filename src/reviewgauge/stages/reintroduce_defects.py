@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
+from pydantic import Field
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import ARM, ChangedFile, RequiredContext, Side
 from reviewgauge.repo.diff.diffs import changed_lines, parse_patch
@@ -52,15 +54,9 @@ class ReintroduceDefects(Stage):
 
     needs_build: ClassVar[bool] = True
 
-    share: float = 0.5
-    per_change: int = 1
+    share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    per_change: Positive = 1
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise ValueError("share is a share: above 0, at most 1")
-        if self.per_change < 1:
-            raise ValueError("per_change must be 1 or more")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.parameters import Positive
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Span, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
@@ -197,16 +198,12 @@ class Nearest(Learner):
 
     leaves_one_out: ClassVar[bool] = True
 
-    most: int = 3
+    most: Positive = 3
     _memory: Memory | None = field(default=None, init=False, repr=False, compare=False)
 
     @abstractmethod
     def _index(self, texts: Sequence[str]) -> Index:
         """An index of the texts of all examples."""
-
-    def __post_init__(self) -> None:
-        if self.most < 1:
-            raise ValueError(f"most must be positive, got {self.most}")
 
     @override
     def fit(self, cases: Iterable[Case], progress: Progress | None = None) -> Self:

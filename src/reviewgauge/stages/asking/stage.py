@@ -40,6 +40,7 @@ class AskingStage(Stage):
         return (self.model,) if self.model else ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.model or self.needs_model:
             check_model(self.model)
 
