@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from statistics import NormalDist
 from typing import NamedTuple
@@ -17,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.raters import Grid, kind_of
-from reviewgauge.analysis.stats.arrays import Numbers, ratio
+from reviewgauge.analysis.stats.agreement import Table
+from reviewgauge.analysis.stats.arrays import Flags, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
 from reviewgauge.core.base import Fact
@@ -48,6 +50,35 @@ class Share(NamedTuple):
         return ratio(weights @ (self.values * self.known), weights @ self.known)
 
 
+@dataclass(frozen=True)
+class _Compared:
+    """A rater beside the others on the items of a grid, with intervals by `weights` (resamples x items each)."""
+
+    grid: Grid
+    table: Table
+    weights: Sequence[Numbers]
+
+    def figures(self, mine: Flags, agreeing: Numbers, pairs: Numbers, counted: int) -> list[Value]:
+        """Figures of a rater, of the others, and of the difference; each pair is `counted` so often in the sums."""
+        sums = self.table.sums
+        of_rater = sums(np.where(mine, agreeing, 0.0)), sums(np.where(mine, pairs, 0.0))
+        own = Share.of(*of_rater)
+        rest = Share.of(sums(agreeing) / counted - of_rater[0], sums(pairs) / counted - of_rater[1])
+        return [
+            self._figure(own.draw, own, None),
+            self._figure(rest.draw, rest, None),
+            self._figure(lambda weights: own.draw(weights) - rest.draw(weights), own, rest),
+        ]
+
+    def _figure(self, draw: Callable[[Numbers], Numbers], of: Share, rest: Share | None) -> Value:
+        items, value = int(of.known.sum()), float(draw(np.ones((1, len(self.grid.items))))[0])
+        if np.isnan(value):
+            return Value(value=None, n=items, reason="there is nothing to compare with")
+        draws = np.concatenate([draw(one) for one in self.weights]) if self.weights else np.zeros(0)
+        p = None if rest is None else _p(value, draws, rest, items)
+        return figure_of(value, items, draws, self.grid.cluster, p=p)
+
+
 def rater_agreement(
     labels: Sequence[Label],
     right: Mapping[Subject, Fact],
@@ -75,27 +106,12 @@ def rater_agreement(
     resampler = Resampler(grid.clusters, resamples, seed)
     weights = list(row_weights(grid.cluster, resampler)) if resamples else []
 
-    def compared(mine: Numbers, agreeing: Numbers, pairs: Numbers, counted: int) -> list[Value]:
-        """Figures of a rater, of the others, and of the difference; each pair is `counted` so often in the sums."""
-        of_rater = table.sums(np.where(mine, agreeing, 0.0)), table.sums(np.where(mine, pairs, 0.0))
-        own = Share.of(*of_rater)
-        rest = Share.of(table.sums(agreeing) / counted - of_rater[0], table.sums(pairs) / counted - of_rater[1])
-        draws: list[tuple[Share, Callable[[Numbers], Numbers]]] = [(own, own.draw), (rest, rest.draw)]
-        draws.append((own, lambda weights: own.draw(weights) - rest.draw(weights)))
-        return [figure(draw, int(of.known.sum()), rest if at == 2 else None) for at, (of, draw) in enumerate(draws)]
-
-    def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None) -> Value:
-        value = float(draw(np.ones((1, len(grid.items))))[0])
-        if np.isnan(value):
-            return Value(value=None, n=items, reason="there is nothing to compare with")
-        draws = np.concatenate([draw(one) for one in weights]) if weights else np.zeros(0)
-        return figure_of(value, items, draws, grid.cluster, p=None if rest is None else _p(value, draws, rest, items))
-
+    compared = _Compared(grid, table, weights)
     found = []
     for row in grid.busiest:
         mine = table.rater == row
-        with_others, among_others, gap = compared(mine, near, others, 2)
-        on_gold, others_on_gold, gold_gap = compared(mine, correct, asked, 1)
+        with_others, among_others, gap = compared.figures(mine, near, others, 2)
+        on_gold, others_on_gold, gold_gap = compared.figures(mine, correct, asked, 1)
         pairs = others[mine].sum()
         found.append(
             RaterAgreement(

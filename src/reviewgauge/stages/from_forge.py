@@ -7,8 +7,6 @@ which pull requests stay and at which state they are taken is decided by the sta
 from __future__ import annotations
 
 import gzip
-import re
-import urllib.parse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.json_reader import Json, node, nodes, number, text, when
 from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.pull_requests import PullRequest, Revision
+from reviewgauge.core.pull_requests import PullRequest
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.specs import load
@@ -35,21 +33,17 @@ from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.pulls import STATUSES, read_pull
 from reviewgauge.repo.forge.reading import Raw, read_archive, write_archive_line
 from reviewgauge.repo.forge.replies import Unavailable
-from reviewgauge.repo.forge.timeline import first_mentions, named, push_time
-from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.mirrors.mirrors import REFS, fetch_commits, mirror_local, mirror_remote
+from reviewgauge.repo.forge.timeline import named
 from reviewgauge.stages.link_issues import references
 from reviewgauge.stages.pull_requests.candidates import (
-    LARGEST_FILE,
     NO_CODE,
     NO_DIFF,
     NO_FILES,
     case_id,
     chosen_repositories,
     final_candidate,
-    merge_base,
 )
-from reviewgauge.stages.pull_requests.pushes import as_said, with_forced
+from reviewgauge.stages.pull_requests.commits import Mirror
 from reviewgauge.stages.sampling.draws import check_day
 
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
@@ -58,9 +52,6 @@ AT_ONCE = 20  # pull requests whose commits are fetched together
 MOST_ISSUES = 10  # of one pull request that are read
 MOST_READ = 20_000  # characters of one text that are looked through for issues
 UNREADABLE = "what the forge says of it cannot be read"
-CLONE_REFS = ("refs/pull", "refs/merge-requests", "refs/reviewgauge")  # of GitHub, of GitLab, of a build's mirror
-_LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
-_BRANCH = re.compile(r"\w[\w./-]{0,200}", re.ASCII)
 _STATUSES = {status: word for word, status in STATUSES.items()}
 
 
@@ -329,73 +320,6 @@ def _report(context: BuildContext, forge: Forge) -> None:
     words = f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed."
     figures = {"requests": spent.requests, "pull requests without an answer of GraphQL": spent.without_graphql}
     context.report(CardSection(by="from_forge", title="What was asked of the forge", text=words, figures=figures))
-
-
-# --- the code ------------------------------------------------------------------------------------------------------
-
-
-class Mirror:
-    """The commits of a repository's pull requests, in the folder of a build; those of `clone`, if one is named."""
-
-    def __init__(self, context: BuildContext, repo: str, clone: str = "") -> None:
-        self.folder, self._has_branch = context.code / f"{repo.replace('/', '+')}.git", False
-        if clone:
-            mirror_local(Path(clone), self.folder, refs=(*REFS, *CLONE_REFS))
-
-    def fetch(self, reader: PullReader, pulls: Sequence[PullRequest]) -> None:
-        """Fetch the main branch, where later fixes are, then all states and the bases of these pull requests.
-
-        Raises Failed for problems of the network, and UserError for a repository that git cannot read.
-        """
-        token, url, branch = reader.forge.git_token if reader.private else "", reader.url, reader.branch
-        protocols = (urllib.parse.urlsplit(url).scheme,)
-        if not self._has_branch and _BRANCH.fullmatch(branch):
-            mirror_remote(url, self.folder, branch, protocols, token=token)
-        self._has_branch = True
-        fetch_commits(url, self.folder, [one for pull in pulls for one in _commits(pull)], protocols, token=token)
-
-    def read(self, pull: PullRequest) -> PullRequest | None:
-        """The pull request with its merge base, its files and its states; None where its commits are missing."""
-        code, base = Repository(self.folder), pull.base
-        if base is None or pull.head is None or not (code.exists(pull.head) and code.exists(base)):
-            return None
-        if (base := merge_base(code, base, pull.head, pull.merge_commit)) is None:
-            return None
-        mentions = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
-        first = first_mentions([*mentions, *((review.commit, review.created) for review in pull.reviews)])
-        revisions = tuple(_completed(code, pull, one, first.get(one.head)) for one in pull.revisions)
-        threads = pull.threads
-        if "versions" in pull.extra:
-            revisions = with_forced(revisions)
-            threads = as_said(code, threads, revisions)
-        update = {
-            "base": base,
-            "files": code.changed_files(base, pull.head, LARGEST_FILE),
-            "revisions": revisions,
-            "threads": threads,
-            "git": str(self.folder),
-        }
-        return pull.model_copy(update=update)
-
-
-def _commits(pull: PullRequest) -> list[str]:
-    listed = (pull.head, pull.base, pull.merge_commit, *(revision.head for revision in pull.revisions))
-    return [commit for commit in dict.fromkeys(listed) if commit]
-
-
-def _completed(code: Repository, pull: PullRequest, revision: Revision, mentioned: datetime | None) -> Revision:
-    """A state with its base and commits, and with the time of its commit where the forge has none."""
-    if not code.exists(revision.head) or pull.base is None:
-        return revision
-    if revision.pushed is None:
-        dated = code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", revision.head).split()[0]
-        pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), mentioned)
-        revision = revision.model_copy(update={"pushed": pushed})
-    base = merge_base(code, pull.base, revision.head, pull.merge_commit)
-    if base is None:
-        return revision
-    listed = code.run("rev-list", "--reverse", "--topo-order", "--end-of-options", revision.head, f"^{base}")
-    return revision.model_copy(update={"base": base, "commits": tuple(listed.decode("ascii").split())})
 
 
 def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:

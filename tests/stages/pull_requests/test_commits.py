@@ -11,7 +11,7 @@ from git_project import commit
 from reviewgauge.core.pull_requests import Remark, Revision, Thread
 from reviewgauge.core.records import Side
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.pull_requests.pushes import as_said, with_forced
+from reviewgauge.stages.pull_requests.commits import as_said, with_forced
 
 FIRST, SECOND = (datetime(2025, 3, day, tzinfo=UTC) for day in (1, 3))
 BETWEEN = datetime(2025, 3, 2, tzinfo=UTC)
