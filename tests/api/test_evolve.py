@@ -124,7 +124,7 @@ def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(pl
 
 
 def test_the_held_out_part_is_computed_once(searched: Searched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verb, "_Work", None)  # nothing is computed any more
+    monkeypatch.setattr(verb._Work, "run", None)  # nothing is computed any more
     assert _evolve(searched.bench, searched.run) == searched.report
     with pytest.raises(UserError, match="was looked at"):
         _evolve(searched.bench, searched.run, rounds=9)

@@ -106,15 +106,8 @@ def build(
     `defaults` count where nothing is given: their parameters of the recipe, model and test command.
     """
     sources = _sources([source] if isinstance(source, (str, Path)) else source)
-    given = dict(settings or {})
-    if reviews_by:
-        given["reviews_by"] = repr(tuple(reviews_by))
-    found = _extended(read_recipe(recipe or _usual_recipe(sources[0], reviews_by)), stages)
     usual = defaults or SettingsFile()
-    chosen = usual.parameters(found)
-    parameters = set_parameters(found, chosen | given)
-    words = [*given.values(), *stages, *(chosen.values() if usual.trusted else ())]
-    plan = make_stages(found, parameters, words, usual.origin if chosen else None)
+    found, parameters, plan = _planned(sources[0], recipe, settings or {}, stages, reviews_by, usual)
     if test is None:
         test = usual.test if usual.test and any(isinstance(one, FromGit | AddTwins) for one, _ in plan) else ""
     if sandbox != "auto" and not test:
@@ -151,6 +144,25 @@ def build(
     finally:
         shutil.rmtree(context.folder / SCRATCH, ignore_errors=True)
         context.close()
+
+
+def _planned(
+    source: str,
+    recipe: str | None,
+    settings: Mapping[str, str],
+    stages: Sequence[str],
+    reviews_by: Sequence[str],
+    usual: SettingsFile,
+) -> tuple[Recipe, Mapping[str, object], list[tuple[Stage, Step]]]:
+    """The recipe with `stages` at its end, its parameters, and the stages that they make. Raises UserError."""
+    given = dict(settings)
+    if reviews_by:
+        given["reviews_by"] = repr(tuple(reviews_by))
+    found = _extended(read_recipe(recipe or _usual_recipe(source, reviews_by)), stages)
+    chosen = usual.parameters(found)
+    parameters = set_parameters(found, chosen | given)
+    words = [*given.values(), *stages, *(chosen.values() if usual.trusted else ())]
+    return found, parameters, make_stages(found, parameters, words, usual.origin if chosen else None)
 
 
 def _people(out: Path, files: Sequence[str | Path]) -> People:

@@ -99,25 +99,12 @@ def evolve(
     split = split_cases(usable, shares, seed, reserve, near_groups([_changed(case) for case in usable]))
     limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), minibatch)
     asked = model or species.reviewers[0].model
-    label = staged_label(found, narrowing)
-    wanted: dict[str, object] = {  # what the folder holds a search of: another one is refused there
-        "dataset": label,
-        "benchmark": benchmark_hash(cases),
-        "optimizer": optimizer,
-        "model": asked,
-        "seed": seed,
-        "reviewers": [signature(one) for one in species.reviewers],
-        "templates": digest_of(species.seed),
-        "contexts": list(species.contexts),
-        "metrics": [list(pair) for pair in reward.names],
-        "parts": split.hashes,
-    }
-    where = given_path(dataset, found, source)
+    label, where = staged_label(found, narrowing), given_path(dataset, found, source)
     with opened(Path(run)) as folder:
-        done = settle(folder, wanted, limits)
-        if done is None:
-            setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
-            done = _Work(setting, split, limits, asked, optimizer, seed, resamples).run(models, wanted, len(cases))
+        setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
+        work = _Work(setting, split, limits, asked, optimizer, seed, resamples)
+        wanted = work.wanted(benchmark_hash(cases))
+        done = settle(folder, wanted, limits) or work.run(models, wanted, len(cases))
     if page is not None:
         from reviewgauge.views.evolution import evolution
         from reviewgauge.views.pages import document_page
@@ -144,6 +131,22 @@ class _Work:
     optimizer: str
     seed: int
     resamples: int
+
+    def wanted(self, benchmark: str) -> dict[str, object]:
+        """What the folder holds a search of: another one is refused there."""
+        species = self.setting.species
+        return {
+            "dataset": self.setting.dataset,
+            "benchmark": benchmark,
+            "optimizer": self.optimizer,
+            "model": self.model,
+            "seed": self.seed,
+            "reviewers": [signature(one) for one in species.reviewers],
+            "templates": digest_of(species.seed),
+            "contexts": list(species.contexts),
+            "metrics": [list(pair) for pair in self.setting.reward.names],
+            "parts": self.split.hashes,
+        }
 
     def run(self, models: ModelOptions, wanted: dict[str, object], offered: int) -> EvolutionReport:
         """Search, then measure the winner beside the seed on every part; the held-out part once, and for last."""

@@ -110,20 +110,11 @@ def validate(
     metric is, too.
     """
     began = time.monotonic()
+    judges, wanted = _told_apart(metrics)
     check_settings(resamples)
-    if folds < 2:
-        raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
-    if not metrics:
-        raise UserError("no metric given", remedy="reviewgauge list metrics")
-    if sum((fit is not None, sweep, judging is not None)) > 1:
-        raise UserError("a fit, a sweep and a check of judges are things apart", remedy="name one of them")
-    if len(dimensions) > 1 and (fit is not None or sweep or judging is not None):
-        raise UserError("one dimension at a time", remedy=f"--dimension {dimensions[0]}")
+    _check_together(judges, wanted, dimensions, folds, (fit is not None, sweep, judging is not None))
     models, stop = models or ModelOptions(), stop or Interruption()
     data, show = JudgedData(dataset, source, labels, stages), abort_on_interrupt(stop, progress)
-    judges, wanted = _told_apart(metrics)
-    if judges and (wanted or fit is not None or sweep):
-        raise UserError("judges of pairs are validated apart from metrics", remedy="give them a command of their own")
     if judges or judging is not None:
         options = replace(judging or JudgeOptions(), resamples=Resamples(resamples, seed))
         reports = check_judges(data, judges or wanted, options, dimensions=dimensions, models=models, progress=show)
@@ -148,6 +139,22 @@ def validate(
             made = made.model_copy(update=found)
         made = made.model_copy(update={"totals": measured.totals, "spending": measured.spending})
     return made.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
+
+
+def _check_together(
+    judges: Sequence[Judge], metrics: Sequence[Metric], dimensions: Sequence[str], folds: int, also: tuple[bool, ...]
+) -> None:
+    """Raise UserError for what does not go together. `also`: whether a fit, a sweep, a check of judges is asked for."""
+    if folds < 2:
+        raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
+    if not judges and not metrics:
+        raise UserError("no metric given", remedy="reviewgauge list metrics")
+    if sum(also) > 1:
+        raise UserError("a fit, a sweep and a check of judges are things apart", remedy="name one of them")
+    if len(dimensions) > 1 and any(also):
+        raise UserError("one dimension at a time", remedy=f"--dimension {dimensions[0]}")
+    if judges and (metrics or any(also[:2])):
+        raise UserError("judges of pairs are validated apart from metrics", remedy="give them a command of their own")
 
 
 def _told_apart(words: Sequence[str | Metric | Judge]) -> tuple[list[Judge], list[Metric]]:
