@@ -167,8 +167,8 @@ def _planned(
 
 def _people(out: Path, files: Sequence[str | Path]) -> People:
     """What people said in files of labels, and in the tables of an audit. Raises UserError."""
-    audited = (label for table in tables_of(out) for label in audit_labels(table))
-    return People([*audited, *(label for file in files for label in read_label_file(Path(file)).labels)])
+    marks = (label for table in tables_of(out) for label in audit_labels(table))
+    return People((label for file in files for label in read_label_file(Path(file)).labels), marks)
 
 
 def _extended(recipe: Recipe, stages: Sequence[str]) -> Recipe:

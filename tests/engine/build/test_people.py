@@ -18,10 +18,15 @@ from reviewgauge.annotation.store.projects import find_project
 from reviewgauge.annotation.store.rater_session import RaterSession, Work
 from reviewgauge.api.build import build
 from reviewgauge.cli.main import main
-from reviewgauge.core.records import Case, Tier
+from reviewgauge.core.building import Candidate, Decision, DecisionKind
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Comment, Tier
 from reviewgauge.core.reports.build_card import BuildCard
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.people import People
+from reviewgauge.stages.sampling.audit import decision_id
+from reviewgauge.stages.where import Where
 
-pytestmark = pytest.mark.drill
 Says = Callable[[Work], Mapping[tuple[int, str], str]]
 
 
@@ -77,6 +82,7 @@ def rows_of(card: BuildCard) -> dict[tuple[object, ...], tuple[object, ...]]:
     return {(str(row[0]).partition("(")[0], row[1]): row[2:] for row in section.rows}
 
 
+@pytest.mark.drill
 def test_two_annotators_verify_the_pull_requests_of_swr_bench(
     forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +143,7 @@ def test_two_annotators_verify_the_pull_requests_of_swr_bench(
     assert again.benchmark == last.benchmark
 
 
+@pytest.mark.drill
 def test_three_rounds_with_experts_verify_the_comments_of_aacr_bench(
     forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +207,7 @@ def test_three_rounds_with_experts_verify_the_comments_of_aacr_bench(
     }
 
 
+@pytest.mark.drill
 def test_marks_in_the_tables_of_an_audit_overrule_the_model_too(forge: Forge, tmp_path: Path) -> None:
     out = tmp_path / "bench"
     settings = {"api": forge.url, "model": "fake:rules", "sample": "6", "repos": repr(("acme/shop",))}
@@ -220,6 +228,7 @@ def test_marks_in_the_tables_of_an_audit_overrule_the_model_too(forge: Forge, tm
     assert sum(int(str(row[0])) for row in rows_of(marked).values()) == len(rows)
 
 
+@pytest.mark.drill
 def test_decisions_are_items_by_their_kind(forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, store = tmp_path / "bench", tmp_path / "people.db"
     settings = {"api": forge.url, "model": "fake:rules", "sample": "6", "repos": repr(("acme/shop",))}
@@ -236,3 +245,83 @@ def test_decisions_are_items_by_their_kind(forge: Forge, tmp_path: Path, capsys:
     assert rows_of(card) == {("extract_points", "clean"): (len(asked_of), 0, len(asked_of), 0)}
     assert main(["annotate", "init", str(store), str(out), "--kind", "domain", "--project", "2"]) == 2
     assert "no model decided anything of these kinds" in capsys.readouterr().err
+
+
+# --- one candidate ---------------------------------------------------------------------------------------------------
+
+STAGE = Where(fact="year", at_least=2000)
+CASE = Case(
+    id="shop#1",
+    change=Change(repo="acme/shop"),
+    references=(Comment(id="a", body="Leaks."), Comment(id="b", body="Races.", same_as="a")),
+    neutral=(Comment(id="c", body="Slow."),),
+    verdict=False,
+)
+
+
+def label(value: str, rater: str, dimension: str = "correct", about: str = "a", round_: str | None = None) -> Label:
+    kind = SubjectKind.COMMENT if about else SubjectKind.CHANGE
+    subject = Subject(kind=kind, case="shop#1", reference=about or None)
+    return Label(
+        subject=subject, rater=rater, dimension=dimension, value=value, round=round_, consensus=round_ is not None
+    )
+
+
+def settled(*labels: Label, case: Case = CASE) -> tuple[Case | None, list[str]]:
+    outputs = list(People(labels).settle([Candidate(case=case)]))
+    kept = [Case.model_validate(one.case.model_dump()) for one in outputs if isinstance(one, Candidate)]
+    return (kept[0] if kept else None), [one.reason for one in outputs if isinstance(one, Drop)]
+
+
+def test_an_expert_counts_before_a_consensus_and_that_before_most_raters() -> None:
+    votes = [label("no", "ann"), label("no", "bob"), label("yes", "cy")]
+    assert settled(*votes)[0] != settled(*votes, label("yes", "all", round_="discussion"))[0]
+    agreed, _ = settled(*votes, label("yes", "all", round_="discussion"))
+    assert agreed is not None and agreed.references[0].extra["people"] == {
+        "raters": ["ann", "bob", "cy"],
+        "agreed": 1,
+        "settled": "discussion",
+    }
+    last, _ = settled(*votes, label("yes", "all", round_="discussion"), label("no", "eve", round_="expert"))
+    assert last is not None and [one.id for one in last.rejected] == ["a"]
+    assert [(one.id, one.same_as) for one in last.references] == [("b", None)], "the rest of a finding stays one"
+
+
+def test_raters_who_are_split_and_models_change_nothing() -> None:
+    model = label("no", "gpt").model_copy(update={"rater_kind": RaterKind.MODEL})
+    for said in ([label("yes", "ann"), label("no", "bob")], [model]):
+        kept, _ = settled(*said)
+        assert kept is not None and kept.references == CASE.references
+
+
+def test_a_change_without_a_right_comment_leaves_unless_it_is_clean() -> None:
+    wrong = [label("no", "ann", "valid", "a"), label("no", "ann", "valid", "b")]
+    kept, why = settled(*wrong)
+    assert kept is None and why[-1] == "people found none of its comments right"
+    kept, _ = settled(*wrong, label("yes", "ann", "clean", ""))
+    assert kept is not None and kept.clean and not kept.rejected
+    assert settled(label("no", "ann", "clean", ""), case=kept)[1] == ["people found that it is not clean"]
+
+
+def test_what_a_model_dropped_comes_back_and_classes_are_taken_away() -> None:
+    before = Candidate(case=CASE)
+    made = Decision(item="shop#1", by="where", shown="x", decided="low").on(DecisionKind.COMMENT, "a")
+    subject = Subject(kind=SubjectKind.CHANGE, case=decision_id(made))
+    people = People([Label(subject=subject, rater="ann", dimension="right", value="no")])
+    outputs = list(people.overrule(STAGE, before, [made, Drop(item="shop#1", by="where", reason="low")]))
+    (back,) = [one for one in outputs if isinstance(one, Candidate)]
+    assert [one.id for one in back.case.references] == ["a"] and back.case.references[0].tier is Tier.CONFIRMED
+    assert not any(isinstance(one, Drop) for one in outputs)
+    typed = before.with_case(references=(CASE.references[0].model_copy(update={"category": "security"}),))
+    made = Decision(item="shop#1", by="where", shown="x", decided="security").on(DecisionKind.CATEGORY, "a")
+    subject = Subject(kind=SubjectKind.CHANGE, case=decision_id(made))
+    people = People([Label(subject=subject, rater="ann", dimension="right", value="no")])
+    (_, after) = people.overrule(STAGE, typed, [made, typed])
+    assert isinstance(after, Candidate) and after.case.references[0].category is None
+
+
+def test_judgements_about_nothing_here_are_a_warning() -> None:
+    people = People([label("yes", "ann", about="gone")])
+    assert list(people.settle([Candidate(case=CASE)])) == [Candidate(case=CASE)]
+    section = people.section()
+    assert section is not None and section.warnings == ("1 judgements of people are about nothing in this build",)

@@ -75,15 +75,11 @@ class Said(NamedTuple):
 class People:
     """The opinions in labels of people about a benchmark, which of them were used, and how often they overruled."""
 
-    def __init__(self, labels: Iterable[Label]) -> None:
-        grouped: dict[Key, list[Label]] = {}
-        for label in labels:
-            subject = label.subject
-            what = RIGHT if label.dimension == RIGHT else _KIND_OF.get(label.dimension)
-            about = subject.kind in (SubjectKind.CHANGE, SubjectKind.COMMENT) and subject.system is None
-            if what and about and label.rater_kind is RaterKind.HUMAN:
-                grouped.setdefault(Key(subject.case, subject.reference or "", what), []).append(label)
-        self.opinions = {key: _opinion(own) for key, own in grouped.items()}
+    def __init__(self, labels: Iterable[Label], marks: Iterable[Label] = ()) -> None:
+        """`marks` are those in the tables of an audit, which says itself which of them are idle."""
+        given, marked = _grouped(labels), _grouped(marks)
+        self._given = set(given)
+        self.opinions = {key: _opinion([*given.get(key, ()), *marked.get(key, ())]) for key in {**given, **marked}}
         self.used: set[Key] = set()
         self._counts: dict[tuple[str, str], Counter[str]] = {}
         self._emptied: set[str] = set()
@@ -164,7 +160,8 @@ class People:
 
     def section(self) -> CardSection | None:
         """What people decided, for the card; None where they said nothing of this build."""
-        if not self._counts:
+        idle = {key for key in self.opinions.keys() - self.used if key in self._given}
+        if not self._counts and not idle:
             return None
         used = [self.opinions[key] for key in self.used]
         raters = sorted({rater for one in used for rater in one.raters})
@@ -173,15 +170,27 @@ class People:
         for name, count in sorted(Counter(one.settled for one in used if one.value is not None).items()):
             figures[f"settled: {name}"] = count
         text = f"Raters: {one_line(', '.join(raters), 400)}. What most of them say counts."
-        idle = len(self.opinions.keys() - self.used)
         return CardSection(
             by="people",
             title="Decided by people",
-            text=text + (f" {idle:,} of their judgements are about nothing in this build." if idle else ""),
+            text=text,
             columns=("stage", "what", *_COUNTED),
             rows=tuple((*key, *(counts[name] for name in _COUNTED)) for key, counts in self._counts.items()),
             figures=figures,
+            warnings=(f"{len(idle):,} judgements of people are about nothing in this build",) if idle else (),
         )
+
+
+def _grouped(labels: Iterable[Label]) -> dict[Key, list[Label]]:
+    """The labels of people about decisions, changes and their comments; others say nothing of a benchmark."""
+    found: dict[Key, list[Label]] = {}
+    for label in labels:
+        subject = label.subject
+        what = RIGHT if label.dimension == RIGHT else _KIND_OF.get(label.dimension)
+        about = subject.kind in (SubjectKind.CHANGE, SubjectKind.COMMENT) and subject.system is None
+        if what and about and label.rater_kind is RaterKind.HUMAN:
+            found.setdefault(Key(subject.case, subject.reference or "", what), []).append(label)
+    return found
 
 
 def _opinion(labels: Sequence[Label]) -> Opinion:
