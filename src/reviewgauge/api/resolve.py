@@ -72,17 +72,21 @@ def staged_label(dataset: Dataset, stages: Sequence[Stage]) -> str:
     return " | ".join([dataset_label(dataset), *(short_spec(stage) for stage in stages)])
 
 
-def find_metrics(specs: Sequence[str | Metric], judge: str = "") -> list[Metric]:
-    """Metrics from their specs, each once; `hits` when none is named. `judge` judges where a spec names no judge."""
-    found = [spec if isinstance(spec, Metric) else _judged(spec, judge) for spec in (specs or ("hits",))]
+def find_metrics(specs: Sequence[str | Metric], judge: str = "", test: str = "") -> list[Metric]:
+    """Metrics from their specs, each once; `hits` when none is named.
+
+    `judge` judges where a spec names no judge, `test` is the command of one that runs tests and names none.
+    """
+    found = [spec if isinstance(spec, Metric) else _filled_in(spec, judge, test) for spec in (specs or ("hits",))]
     return list({signature(metric): metric for metric in found}.values())
 
 
-def _judged(text: str, judge: str) -> Metric:
+def _filled_in(text: str, judge: str, test: str) -> Metric:
     found, spec = load(Metric, text), parse_spec(text)
-    if not judge or "judge" in spec.parameters or getattr(found, "judge", "") != "lexical":
-        return found
-    return build(type(found), Spec(spec.name, {**spec.parameters, "judge": judge}))
+    usual = {"judge": judge} if judge and getattr(found, "judge", "") == "lexical" else {}
+    usual |= {"test": test} if test and getattr(found, "test", None) == "" else {}
+    usual = {name: word for name, word in usual.items() if name not in spec.parameters}
+    return build(type(found), Spec(spec.name, {**spec.parameters, **usual})) if usual else found
 
 
 def names_dataset(word: str) -> bool:

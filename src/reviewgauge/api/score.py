@@ -59,6 +59,7 @@ def score(
     *metrics: str | Metric,
     slices: Sequence[str] = (),
     judge: str = "",
+    test: str = "",
     resamples: int = 10_000,
     seed: int = 0,
     retry_failed: bool = False,
@@ -70,11 +71,12 @@ def score(
 ) -> ScoreResult:
     """Measure every review of a run that the metrics have not measured yet; the usual ones if none is named.
 
-    `judge` is that of metrics that name none, in the place of `lexical`. `slices` are case facts (`language`) or facets
+    `judge` is that of metrics that name none, in the place of `lexical`, and `test` the command of those that run
+    tests. `slices` are case facts (`language`) or facets
     (`category`) to break the leaderboard down by, `tier` always where findings are founded in several ways. `only` does
     a part: `failed`, `case=ID`. The totals and `stop` say what stopped it early.
     """
-    named, part = find_metrics(metrics, judge) if metrics else [], parse_only(only)
+    named, part = find_metrics(metrics, judge, test) if metrics else [], parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()
     with RunFolder.open(run, write=not models.dry_run) as folder:
         wanted = named or find_metrics(usual_metrics(folder.cases()), judge)

@@ -77,7 +77,8 @@ def command(
     old and new scores side by side; the changes must be identical, and those that are gone are left out. --labels
     lets a model sort what RUN holds by category, domain, type or context, and keeps its votes as labels to slice by.
     """
-    judge = settings_in_force().judge or ""
+    usual = settings_in_force()
+    judge = usual.judge or ""
     if labels is not None:
         refuse(
             ctx,
@@ -99,7 +100,7 @@ def command(
         del options["slices"]
         return _score_again([run, *metrics], on, new, as_json, files=files, judge=judge, models=models, **options)
     refuse(ctx, "without --on", "new")
-    work = partial(score, run, *metrics, judge=judge, models=models, **options)
+    work = partial(score, run, *metrics, judge=judge, test=usual.test or "", models=models, **options)
     write = partial(_write, files=files)
     result = run_stoppable("scoring", work, as_json, partial(_shown, explain=explain), note_first=write)
     return int(any(nothing_scored(board) for board in result.leaderboards))

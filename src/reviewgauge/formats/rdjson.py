@@ -7,6 +7,7 @@ A range without columns includes its last line. There is one file for one change
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek
+from reviewgauge.repo.diff.edits import EDITS
 
 _NUMBERS = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 _READ = {"ERROR": Severity.HIGH, "WARNING": Severity.MEDIUM, "INFO": Severity.INFO}
@@ -75,4 +77,20 @@ def _add(found: Collector, node: Node, severity: str | None) -> None:
         severity=_READ.get(severity or ""),
         suggestion=suggestions[0].text("text") if suggestions else None,
         author=node.node("source").text("name"),
+        extra=_edits(location.text("path"), suggestions),
     )
+
+
+def _edits(path: str | None, suggestions: Sequence[Node]) -> dict[str, object]:
+    """The suggestions as edits with their places; empty without a range. A range without columns is whole lines."""
+    found: list[dict[str, object]] = []
+    for one in suggestions:
+        start, end = (one.node("range").node(name) for name in ("start", "end"))
+        first = start.integer("line")
+        if path is None or first is None:
+            return {}
+        edit = {"path": path, "start": first, "end": end.integer("line") or first, "text": one.text("text") or ""}
+        for name, column in (("start_column", start.integer("column")), ("end_column", end.integer("column"))):
+            edit |= {} if column is None else {name: column}
+        found.append(edit)
+    return {EDITS: found} if found else {}

@@ -22,6 +22,7 @@ from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.formats.parsing.comments import Collector, has, peek
+from reviewgauge.repo.diff.edits import EDITS
 
 _READ = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW, "none": Severity.INFO}
 _CVSS = ((9.0, Severity.CRITICAL), (7.0, Severity.HIGH), (4.0, Severity.MEDIUM))
@@ -160,6 +161,7 @@ def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], a
         category=result.text("ruleId") or rule.text("id"),
         severity=_severity(rule, level),
         suggestion=_fix(result),
+        extra=_edits(result, bases, artifacts),
     )
 
 
@@ -208,3 +210,21 @@ def _fix(result: Node) -> str | None:
             for replacement in change.nodes("replacements"):
                 return replacement.node("insertedContent").text("text") or ""
     return None
+
+
+def _edits(result: Node, bases: Mapping[str, str], artifacts: list[Node]) -> dict[str, object]:
+    """The first fix as edits with their places; empty where it has none, or a place in bytes or characters alone."""
+    found: list[dict[str, object]] = []
+    for change in next(iter(result.nodes("fixes")), Node({}, result.source, result.record)).nodes("artifactChanges"):
+        path = _uri(change.node("artifactLocation"), bases, artifacts)
+        for replacement in change.nodes("replacements"):
+            region = replacement.node("deletedRegion")
+            start = region.integer("startLine")
+            if path is None or start is None:
+                return {}
+            columns = region.integer("startColumn") or 1, region.integer("endColumn")
+            text = replacement.node("insertedContent").text("text") or ""
+            end = region.integer("endLine") or start
+            edit = {"path": path, "start": start, "end": end, "start_column": columns[0], "text": text}
+            found.append(edit if columns[1] is None else {**edit, "end_column": columns[1]})
+    return {EDITS: found} if found else {}

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from reviewgauge.core.protocols import Aggregate, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds
-from reviewgauge.core.trust import PluginSpec
+from reviewgauge.metrics.execution.by_hits import ByHits
 from reviewgauge.metrics.execution.worth import tests_worth, why_worthless
-from reviewgauge.metrics.hits import Hits
-from reviewgauge.metrics.matching.match import LocationRule
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
 
 
 @dataclass(frozen=True)
-class UsefulTests(Metric):
+class UsefulTests(ByHits):
     """`findings`: the share of the verified findings that were hit; `tests`: the share of the tests that show them.
 
     A finding is verified where a build with `--test` saw tests fail on the change that its fix mends, or on a defect
@@ -34,38 +31,7 @@ class UsefulTests(Metric):
 
     example: ClassVar[str] = "reviewgauge build . --test 'pytest -q {files}' -o bench"
 
-    judge: PluginSpec = "lexical"
-    location: LocationRule = "hint"
-    tolerance: int = 1
-
     headline: ClassVar[str] = "findings"
-
-    def __post_init__(self) -> None:
-        """Raises ValueError where `hits` would."""
-        assert self._hits
-
-    @cached_property
-    def _hits(self) -> Hits:
-        return Hits(judge=self.judge, location=self.location, tolerance=self.tolerance)
-
-    @property
-    def estimate_note(self) -> str:
-        """The judge's label, such as "offline estimate"."""
-        return self._hits.estimate_note
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The judge's models."""
-        return self._hits.models
-
-    @property
-    def reads_labels(self) -> bool:
-        """Whether the judge reads labels."""
-        return self._hits.reads_labels
-
-    def pins(self) -> Mapping[str, str]:
-        """The judge's pins."""
-        return self._hits.pins()
 
     def unmeasurable(self, case: Case) -> str:
         """Only a case with a verified finding can be measured."""
@@ -75,7 +41,7 @@ class UsefulTests(Metric):
         """Counts of findings and of tests, hit and in all; what the judge is unsure of counts as its probability."""
         if reason := self.unmeasurable(case):
             return reason
-        found = self._hits.parts(case, review)
+        found = self.hits.parts(case, review)
         if isinstance(found, str) or found.matching is None:
             return found
         worth = tests_worth(case)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -99,10 +99,21 @@ class SuiteRunner:
     sandbox: Sandbox
     visible: tuple[str, ...]
 
-    def run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
-        """The run on `commit`, with the tests as they are in `fix`. Raises UserError where no process starts."""
+    def run(
+        self,
+        repository: Repository,
+        commit: str,
+        fix: str,
+        tests: FixTests,
+        edits: Mapping[str, bytes] | None = None,
+    ) -> SuiteRun:
+        """The run on `commit`, with the files of `edits` and the tests as they are in `fix` laid over it.
+
+        Raises UserError where no process starts.
+        """
         try:
             with workspace(repository, commit, whole=False) as made, scratch_folder() as top:
+                _write_edits(made.folder, edits or {})
                 _lay_over(repository, fix, made.folder, tests)
                 ended = self._run(made.folder, top, tests.run)
                 output = (ended.out + b"\n" + ended.err).decode("utf-8", "replace").replace("\x00", "")
@@ -190,6 +201,16 @@ def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:
         else:
             words.append(word.replace("{here}", str(Path.cwd())).replace(FILES, shlex.join(paths)))
     return words
+
+
+def _write_edits(folder: Path, edits: Mapping[str, bytes]) -> None:
+    """Write files into a checkout, in which no link leads elsewhere. The paths are sound (`is_sound`)."""
+    try:
+        for path, content in edits.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+    except OSError as error:
+        raise UserError(f"cannot write the edits: {error.strerror}") from None
 
 
 def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -> None:

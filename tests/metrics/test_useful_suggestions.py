@@ -1,0 +1,201 @@
+"""Suggestions applied to a real change and judged by real runs of pytest in the sandbox."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from history_builder import Told
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
+from reviewgauge.api.build import build
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Anchoring, Case, Comment, Review, Side, Span
+from reviewgauge.core.results import CommentState
+from reviewgauge.metrics.useful_suggestions import UsefulSuggestions
+from reviewgauge.repo.guarded.sandbox import check_sandbox
+
+pytestmark = [pytest.mark.processes, pytest.mark.drill]
+
+ROOTS = tuple(dict.fromkeys((sys.prefix, sys.base_prefix)))
+PYTEST = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider {{files}}"
+TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item\n    return amount\n"
+TESTS = "from shop import total\n\n\ndef test_it():\n    assert total.total([1, 2]) == 3\n"
+SAFE = "import random\n\nfrom shop import total\n\n\ndef test_none():\n    assert total.total([]) == 0\n"
+FIX = (
+    "```diff\n--- a/shop/total.py\n+++ b/shop/total.py\n@@ -3 +3 @@\n"
+    "-    for item in items[1:]:\n+    for item in items:\n```"
+)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """A change with one verified finding, whose fix has a test, and an older test that passes."""
+    try:
+        check_sandbox()
+    except UserError as error:
+        pytest.skip(str(error))
+    top = tmp_path_factory.mktemp("useful")
+    told = Told(top / "shop")
+    told.commit("begin", {"README.md": "shop\n", "shop/__init__.py": "", "shop/other.py": "A = 1\n"})
+    told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]"), "tests/test_none.py": SAFE})
+    told.commit(
+        "Fix total forgetting the first item",
+        {"shop/total.py": TOTAL.format(""), "tests/test_total.py": TESTS},
+        days=20,
+    )
+    told.quiet(500)
+    stage = f"verify_fixes(test={PYTEST!r}, sandbox='bwrap', visible={ROOTS!r})"
+    build(told.folder, out=top / "bench", stages=[stage])
+    lines = (top / "bench" / "cases.jsonl").read_bytes().splitlines()
+    cases = [parse_record(Case, line, "cases.jsonl", number) for number, line in enumerate(lines, 1)]
+    (found,) = [one for one in cases if one.change.title == "Add total"]
+    git = found.change.git or ""
+    git = git if Path(git).is_absolute() else str(top / "bench" / git)
+    return found.model_copy(update={"change": found.change.model_copy(update={"git": git})})
+
+
+METRIC = UsefulSuggestions(test=PYTEST, visible=ROOTS)
+
+
+def comment(name: str, body: str = "Wrong.", **fields: object) -> Comment:
+    place = {"span": Span(path="shop/total.py", start=3), "anchoring": Anchoring.AS_GIVEN}
+    return Comment.model_validate({"id": name, "body": body, **place, **fields})
+
+
+def measured(case: Case, *comments: Comment, metric: UsefulSuggestions = METRIC) -> Measured:
+    found = metric.parts(case, Review(case=case.id, system="s", comments=comments))
+    assert isinstance(found, Measured), found
+    return found
+
+
+def measures(found: Measured) -> Mapping[str, float]:
+    return {name: float(v[0]) for name, v in measures_of(METRIC, MatrixAggregate.of([found.parts])).items()}
+
+
+def state(found: Measured, name: str) -> tuple[CommentState, str]:
+    assert found.matching is not None
+    return next((one.state, one.reason) for one in found.matching.comments if one.comment == name)
+
+
+def test_oracle_inverse_empty_and_untouched(case: Case, own_cache: Path) -> None:
+    """The fix repairs everything, a breaking patch is harm, an empty review and a comment without code do nothing."""
+    fixed = measured(case, comment("fix", FIX))
+    assert measures(fixed)["net"] == measures(fixed)["repaired"] == measures(fixed)["tests"] == 1
+    assert measures(fixed)["broken"] == measures(fixed)["broken_together"] == 0
+    assert state(fixed, "fix")[0] is CommentState.MATCHED
+    assert "tests/test_total.py::test_it pass now; it breaks nothing" in state(fixed, "fix")[1]
+
+    inverse = measured(case, comment("inverse", suggestion="    for item in None:"))
+    assert measures(inverse)["net"] == -1 and measures(inverse)["broken"] == 1
+    assert state(inverse, "inverse")[0] is CommentState.FALSE
+    assert "breaks tests/test_none.py::test_none" in state(inverse, "inverse")[1]
+
+    for review in ((), (comment("words"),), (comment("same", suggestion="    for item in items[1:]:"),)):
+        assert measures(measured(case, *review))["net"] == 0
+    assert (own_cache / "tests.sqlite").is_file()
+
+
+def test_a_suggestion_block_repairs_too_and_both_together_do_not_overlap(case: Case, own_cache: Path) -> None:
+    both = measured(
+        case,
+        comment("a", suggestion="    for item in items:"),
+        comment("b", "```suggestion\n    for item in list(items):\n```"),
+        comment("c", suggestion="    amount = None", span=Span(path="shop/total.py", start=2)),
+    )
+    assert state(both, "a")[0] is CommentState.MATCHED and state(both, "b")[0] is CommentState.DUPLICATE
+    assert both.parts["overlapping"] == 1 and both.parts["broken"] == 1
+    assert measures(both)["net"] == 0 and measures(both)["broken_together"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"span": Span(path="tests/test_none.py", start=1), "suggestion": "raise SystemExit(0)"}, "edits tests"),
+        ({"span": Span(path="conftest.py", start=1), "suggestion": "x"}, "edits tests"),
+        ({"body": FIX.replace("shop/total.py", "tests/test_total.py")}, "edits tests"),
+        ({"body": FIX.replace("shop/total.py", ".github/workflows/ci.yml")}, "edits what runs the tests"),
+        ({"body": FIX.replace("shop/total.py", "pyproject.toml")}, "edits what runs the tests"),
+        ({"extra": {"edits": [{"path": "../../etc/x", "start": 1, "end": 1}]}}, "leaves the repository"),
+        ({"extra": {"edits": [{"path": "/etc/passwd", "start": 1, "end": 1}]}}, "leaves the repository"),
+        ({"extra": {"edits": [{"path": ".git/config", "start": 1, "end": 1}]}}, "leaves the repository"),
+        ({"extra": {"edits": [{"start": 1}]}}, "cannot be read"),
+        ({"suggestion": "x" * 1_000_000}, "too large"),
+    ],
+)
+def test_what_may_not_be_edited_is_refused_and_never_run(case: Case, fields: dict[str, object], reason: str) -> None:
+    found = measured(case, comment("bad", **fields))  # type: ignore[arg-type]
+    assert f"was refused and not run: {reason}" in state(found, "bad")[1]
+    assert (found.parts["refused"], found.parts["applied"], measures(found)["net"]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"span": Span(path="shop/total.py", start=3, side=Side.OLD), "suggestion": "x"}, "a deleted line"),
+        ({"span": Span(path="shop/total.py", start=99), "suggestion": "x"}, "has 5 lines"),
+        ({"span": Span(path="shop/none.py", start=1), "suggestion": "x"}, "is not in the change"),
+        ({"span": None, "suggestion": "x"}, "names no lines"),
+        ({"body": FIX.replace("items[1:]", "items[2:]")}, "its old lines are not in shop/total.py"),
+    ],
+)
+def test_what_does_not_apply_is_counted(case: Case, fields: dict[str, object], reason: str) -> None:
+    found = measured(case, comment("odd", **fields))  # type: ignore[arg-type]
+    assert reason in state(found, "odd")[1]
+    assert (found.parts["inapplicable"], found.parts["refused"], measures(found)["applicable"]) == (1, 0, 0)
+
+
+def test_a_file_that_no_longer_parses_and_a_process_that_ends_early_are_harm(case: Case, own_cache: Path) -> None:
+    found = measured(case, comment("broken", suggestion="    for item in items:::"))
+    assert "shop/total.py no longer parses" in state(found, "broken")[1]
+    ends = "    for item in items:\n        __import__('os')._exit(0)"
+    found = measured(case, comment("ends", suggestion=ends))
+    assert state(found, "ends")[0] is CommentState.FALSE and measures(found)["net"] == -1
+
+
+def test_a_suggestion_beside_the_change_counts_and_says_so(case: Case, own_cache: Path) -> None:
+    found = measured(case, comment("far", span=Span(path="shop/other.py", start=1), suggestion="A = 2"))
+    assert found.parts["outside"] == 1 and "it edits shop/other.py beside the change" in state(found, "far")[1]
+
+
+def test_flaky_tests_are_left_out_and_counted(case: Case, own_cache: Path, tmp_path: Path) -> None:
+    """A command whose tests fail now and then: nothing that differs on the untouched change is harm."""
+    script = tmp_path / "flaky.py"
+    script.write_text(
+        "import pathlib, sys, time\n"
+        "odd = time.time_ns() // 1000 % 2\n"
+        "[print(f'FAILED t.py::t{n} - assert') for n in range(40) if time.time_ns() // 1000 % 2]\n"
+        "print('FAILED t.py::always - assert'); sys.exit(1)\n"
+    )
+    metric = UsefulSuggestions(test=PYTEST, visible=(*ROOTS, str(script)), suite=f"{sys.executable} {script}")
+    found = measured(case, comment("fix", FIX), metric=metric)
+    assert found.parts["flaky"] > 0
+
+
+def test_nothing_is_run_twice(case: Case, own_cache: Path, tmp_path: Path) -> None:
+    """A later process asks for the program only for what was not run before."""
+    script = tmp_path / "run.sh"
+    script.write_text(f'#!/bin/sh\nexec {PYTEST.replace("{files}", "")} "$@"\n')
+    script.chmod(0o755)
+    made = [UsefulSuggestions(test=f"{script} {{files}}", visible=(*ROOTS, str(script))) for _ in range(3)]
+    first = measured(case, comment("fix", FIX), metric=made[0])
+    script.unlink()
+    assert measured(case, comment("fix", FIX), metric=made[1]) == first
+    with pytest.raises(UserError, match="does not exist"):
+        measured(case, comment("other", suggestion="    for item in [*items]:"), metric=made[2])
+
+
+def test_there_is_no_way_around_the_sandbox() -> None:
+    with pytest.raises(ValueError, match="code of others"):
+        UsefulSuggestions(test="true", sandbox="off")
+    with pytest.raises(ValueError, match="cannot be read"):
+        UsefulSuggestions(test="'")
+
+
+def test_without_a_command_it_says_how_to_name_one(case: Case) -> None:
+    with pytest.raises(UserError, match="needs your test command"):
+        UsefulSuggestions().parts(case, Review(case=case.id, system="s"))
