@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,13 @@ from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.api.build import build
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
-from reviewgauge.core.protocols import Measured
+from reviewgauge.core.protocols import Format, Measured
 from reviewgauge.core.records import Anchoring, Case, Comment, Review, Side, Span
 from reviewgauge.core.results import CommentState
+from reviewgauge.core.specs import load
 from reviewgauge.metrics.useful_suggestions import UsefulSuggestions
+from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.repo.diff.edits import Block, Refusal, TextEdit, apply_edits
 from reviewgauge.repo.guarded.sandbox import check_sandbox
 
 pytestmark = [pytest.mark.processes, pytest.mark.drill]
@@ -88,7 +92,7 @@ def test_oracle_inverse_empty_and_untouched(case: Case, own_cache: Path) -> None
     assert measures(fixed)["net"] == measures(fixed)["repaired"] == measures(fixed)["tests"] == 1
     assert measures(fixed)["broken"] == measures(fixed)["broken_together"] == 0
     assert state(fixed, "fix")[0] is CommentState.MATCHED
-    assert "tests/test_total.py::test_it pass now; it breaks nothing" in state(fixed, "fix")[1]
+    assert "tests/test_total.py::test_it passes now; it breaks nothing" in state(fixed, "fix")[1]
 
     inverse = measured(case, comment("inverse", suggestion="    for item in None:"))
     assert measures(inverse)["net"] == -1 and measures(inverse)["broken"] == 1
@@ -162,13 +166,44 @@ def test_a_suggestion_beside_the_change_counts_and_says_so(case: Case, own_cache
     assert found.parts["outside"] == 1 and "it edits shop/other.py beside the change" in state(found, "far")[1]
 
 
+def test_fixes_of_tools_are_applied_where_they_say(case: Case, own_cache: Path) -> None:
+    """The same edit as SARIF and as rdjson, with columns."""
+    region = {"startLine": 3, "startColumn": 17, "endLine": 3, "endColumn": 26}
+    where = {"artifactLocation": {"uri": "shop/total.py"}}
+    edit = {"deletedRegion": region, "insertedContent": {"text": "items"}}
+    result = {
+        "message": {"text": "The first item is left out."},
+        "locations": [{"physicalLocation": {**where, "region": region}}],
+        "fixes": [{"artifactChanges": [{**where, "replacements": [edit]}]}],
+    }
+    sarif = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, "results": [result]}]}
+    span = {"start": {"line": 3, "column": 17}, "end": {"line": 3, "column": 26}}
+    rdjson = {
+        "message": "The first item is left out.",
+        "location": {"path": "shop/total.py", "range": span},
+        "suggestions": [{"range": span, "text": "items"}],
+    }
+    for name, text in (("sarif", sarif), ("rdjson", {"diagnostics": [rdjson]})):
+        (parsed,) = load(Format, name).read(json.dumps(text).encode(), f"t.{name}")
+        found = measured(case, anchor(parsed.comments[0], case.change))
+        assert measures(found)["net"] == 1, name
+
+
+def test_line_ends_stay_as_the_file_has_them() -> None:
+    made = apply_edits(
+        [TextEdit(path="a", start=2, end=2, text="B\n"), Block("a", ("c",), ("C", "D"), 3)], {"a": "a\r\nb\r\nc\r\n"}
+    )
+    assert made == {"a": "a\r\nB\r\nC\r\nD\r\n"}
+    with pytest.raises(Refusal, match="overlaps itself"):
+        apply_edits([TextEdit(path="a", start=1, end=2), TextEdit(path="a", start=2, end=3)], {"a": "a\nb\nc\n"})
+
+
 def test_flaky_tests_are_left_out_and_counted(case: Case, own_cache: Path, tmp_path: Path) -> None:
     """A command whose tests fail now and then: nothing that differs on the untouched change is harm."""
     script = tmp_path / "flaky.py"
     script.write_text(
-        "import pathlib, sys, time\n"
-        "odd = time.time_ns() // 1000 % 2\n"
-        "[print(f'FAILED t.py::t{n} - assert') for n in range(40) if time.time_ns() // 1000 % 2]\n"
+        "import os, sys\n"
+        "[print(f'FAILED t.py::t{n} - assert') for n in range(100) if os.urandom(1)[0] % 2]\n"
         "print('FAILED t.py::always - assert'); sys.exit(1)\n"
     )
     metric = UsefulSuggestions(test=PYTEST, visible=(*ROOTS, str(script)), suite=f"{sys.executable} {script}")

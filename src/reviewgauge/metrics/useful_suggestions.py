@@ -212,13 +212,14 @@ def _words(one: Suggestion | Refusal | None, done: Tried | None, tested: TestedC
     if one is None:
         return "it suggests no code"
     if isinstance(one, Refusal):
-        verb = "does not apply" if one.group in _INAPPLICABLE else "was refused and not run"
-        return f"its suggestion {verb}: {one}"
+        return f"its suggestion was {'not applied' if one.group in _INAPPLICABLE else 'refused and not run'}: {one}"
     assert done is not None
     passing = sorted(test for tests in done.repaired.values() for test in tests)
-    parts = [f"applied: {_named(passing)} pass now" if passing else "applied: no failing test passes"]
-    parts += [f"it breaks {_named(done.broken)}"] if done.broken else []
-    parts += [] if done.broken or tested.existing.problem else ["it breaks nothing"]
+    if done.broken:  # where tests no longer run, those that failed are not named either
+        parts = [f"its suggestion breaks {_named(done.broken)}"]
+    else:
+        effect = f"{_named(passing)} passes now" if passing else "no failing test passes"
+        parts = [f"its suggestion was applied: {effect}", *(() if tested.existing.problem else ("it breaks nothing",))]
     parts += [f"it edits {_named(one.outside)} beside the change"] if one.outside else []
     return "; ".join(parts)
 

@@ -20,6 +20,7 @@ from reviewgauge.core.trust import Word
 from reviewgauge.repo.analysers.findings import SmellLimits
 from reviewgauge.repo.analysers.programs import SHIPPED
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
+from reviewgauge.repo.diff.edits import EDITS
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.change_text import with_patches
 
@@ -76,6 +77,8 @@ def _comment(finding: Finding) -> Comment:
     extra: dict[str, object] = {"tool": finding.tool, "rule": finding.rule}
     if finding.agree:
         extra["agree"] = list(finding.agree)
+    if finding.edits:
+        extra[EDITS] = [edit.model_dump(exclude_none=True) for edit in finding.edits]
     return Comment.model_validate(
         {
             "id": content_id(finding.tool, finding.rule, finding.path, finding.start, finding.end, finding.message),

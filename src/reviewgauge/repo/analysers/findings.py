@@ -12,6 +12,7 @@ from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
+from reviewgauge.repo.diff.edits import TextEdit
 from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 from reviewgauge.repo.tables import read_table
 
@@ -34,7 +35,7 @@ class Finding:
 
     As the tool reports it, `function` is set where it is about a whole function, from `start` to `end`, and `lines`
     where it is about some of the lines between them: the first and the last of each range. Placed on changed lines it
-    has a `quote`, the function around it, and the other tools that report the same.
+    has a `quote`, the function around it, and the other tools that report the same. `edits` mend it.
     """
 
     tool: str
@@ -48,6 +49,7 @@ class Finding:
     lines: tuple[tuple[int, int], ...] = ()
     quote: str = ""
     agree: tuple[str, ...] = ()
+    edits: tuple[TextEdit, ...] = ()
 
     @property
     def category(self) -> str:

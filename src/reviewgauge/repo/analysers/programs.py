@@ -29,6 +29,7 @@ from reviewgauge.repo.analysers.findings import (
     rules_of,
     run_program,
 )
+from reviewgauge.repo.diff.edits import TextEdit
 
 SHIPPED = ("ruff", "lizard", "smells")
 _WORKER = Path(__file__).with_name("worker.py")
@@ -121,10 +122,23 @@ def _read_ruff(answer: list[dict[str, Any]], root: str) -> Output:
             unread.setdefault(path, Drop(item=path, by="ruff", reason=reason))
             continue
         last = end["row"] - (end["column"] == 1 and end["row"] > start["row"])  # ends before that line's first letter
-        advice = (item.get("fix") or {}).get("message")
+        fix = item.get("fix") or {}
+        advice, edits = fix.get("message"), tuple(_ruff_edit(path, edit) for edit in fix.get("edits", ()))
         message = f"{message.rstrip('.')}. {advice}" if advice and advice not in message else message
-        findings.append(Finding("ruff", str(rule), path, start["row"], last, message))
+        findings.append(Finding("ruff", str(rule), path, start["row"], last, message, edits=edits))
     return Output(tuple(findings), tuple(unread.values()))
+
+
+def _ruff_edit(path: str, edit: dict[str, Any]) -> TextEdit:
+    start, end = edit["location"], edit["end_location"]
+    return TextEdit(
+        path=path,
+        start=start["row"],
+        end=end["row"],
+        start_column=start["column"],
+        end_column=end["column"],
+        text=edit["content"] or "",
+    )
 
 
 # --- ESLint, 8.57 or newer: eslint.org -----------------------------------------------------------------------------

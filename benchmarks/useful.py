@@ -1,0 +1,62 @@
+"""Reviews whose usefulness is known, for `useful_suggestions`: `python benchmarks/useful.py BENCH`, then score them.
+
+Of each change with a verified finding: `oracle` suggests the fix's own patch without its tests, `inverse` a line that
+ends every import of the file, `untouched` the lines as they are, `empty` nothing. They are written to
+BENCH/reviews.jsonl: `reviewgauge review BENCH recorded analyser -o RUN`, `reviewgauge score RUN useful_suggestions`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from reviewgauge.core.records import Case, Comment, Review, Span
+from reviewgauge.datasets.jsonl import Jsonl
+from reviewgauge.metrics.execution.allowed import check_path
+from reviewgauge.metrics.execution.worth import tests_worth
+from reviewgauge.repo.diff.edits import Refusal
+from reviewgauge.repo.git.repository import Repository
+
+
+def fix_patch(case: Case, fix: str) -> str:
+    """The fix as a diff of the files that a suggestion may edit."""
+    assert case.change.git is not None
+    files = Repository(Path(case.change.git)).changed_files(f"{fix}^", fix)
+    kept = []
+    for file in files:
+        try:
+            check_path(file.path, (), "true")
+        except Refusal:
+            continue
+        if file.patch:
+            kept.append(f"--- a/{file.path}\n+++ b/{file.path}\n{file.patch}")
+    return "\n".join(kept)
+
+
+def reviews(case: Case) -> Iterator[Review]:
+    """One review an arm."""
+    found = [one for one in case.references if one.id in tests_worth(case) and one.span and one.resolution]
+    arms: dict[str, list[Comment]] = {"oracle": [], "inverse": [], "untouched": [], "empty": []}
+    for n, one in enumerate(found):
+        assert one.span is not None and one.resolution is not None
+        place, said = Span(path=one.span.path, start=1), {"id": f"c{n}", "body": one.body}
+        patch = fix_patch(case, one.resolution.commit or "")
+        arms["oracle"].append(Comment(id=f"c{n}", body=f"{one.body}\n\n```diff\n{patch}\n```", span=one.span))
+        arms["inverse"].append(Comment(**said, span=place, suggestion="raise ImportError('inverse')"))
+        assert case.change.git is not None and case.change.head is not None
+        first = (Repository(Path(case.change.git)).blob(case.change.head, one.span.path) or b"").split(b"\n")[0]
+        arms["untouched"].append(Comment(**said, span=place, suggestion=first.decode()))
+    for name, comments in arms.items():
+        yield Review(case=case.id, system=name, comments=tuple(comments))
+
+
+def main(bench: str) -> None:
+    """Write the reviews beside the cases."""
+    cases = list(Jsonl(path=str(Path(bench).resolve())).cases())
+    lines = [review.to_line() for case in cases if tests_worth(case) for review in reviews(case)]
+    (Path(bench) / "reviews.jsonl").write_bytes(b"".join(lines))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
