@@ -1,4 +1,4 @@
-"""A benchmark that was written for Hugging Face's hub: a folder of Parquet files with a card.
+"""A benchmark of Hugging Face's hub, or one that was written for it: a folder of Parquet files with a card.
 
 Source: `reviewgauge export hugging_face`, and https://huggingface.co/docs/hub/datasets-cards. A card that says other
 columns or counts than its files have is refused.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,24 @@ from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
-from reviewgauge.core.trust import FilePath
+from reviewgauge.core.trust import Address, FilePath
 from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import locate
+from reviewgauge.models.hub import hub_folder
 
 README = "README.md"
 
 
 @dataclass(frozen=True)
 class HuggingFace(Dataset):
-    """The folder at `path`; one of the hub is fetched by `hf download OWNER/NAME --repo-type dataset --local-dir PATH`.
+    """The data set `OWNER/NAME` or `OWNER/NAME@REVISION` of the `hub`, from its cache once it is there; or a folder.
 
-    A case that names a repository of this machine is refused.
+    The settings of huggingface_hub hold (HF_TOKEN, HF_HOME, HF_ENDPOINT, HF_HUB_OFFLINE). A case that names a
+    repository of this machine is refused.
     """
 
     path: FilePath = ""
+    hub: Address = ""
 
     @property
     @override
@@ -66,26 +70,25 @@ class HuggingFace(Dataset):
             from pyarrow import ArrowInvalid, parquet
         except ImportError:
             raise MissingExtra("pyarrow", "frames") from None
-        folder = locate("hugging_face", self.path)
-        info = _tables(folder / README).get(name)
+        info = _tables(self._file(README)).get(name)
         if info is None:
             if name == "cases":
                 raise BadInput(README, "has no configuration `cases`", field="dataset_info")
             return
-        file = plain_file(folder / "data" / f"{name}.parquet")
+        file = f"{name}.parquet"
         try:
-            table = parquet.ParquetFile(file)
+            table = parquet.ParquetFile(self._file(f"data/{file}"))
         except (OSError, ArrowInvalid) as error:
-            raise BadInput(file.name, f"cannot be read as Parquet: {str(error)[:100]}") from None
+            raise BadInput(file, f"cannot be read as Parquet: {str(error)[:100]}") from None
         promised = {str(one.get("name")): str(one.get("dtype")) for one in info.get("features") or ()}
         there = {column.name: str(column.type) for column in table.schema_arrow}
         if promised != there:
             wrong = sorted(set(promised.items()) ^ set(there.items()))
-            problem = f"says other columns than {file.name} has: {wrong[0][0]}"
+            problem = f"says other columns than {file} has: {wrong[0][0]}"
             raise BadInput(README, problem, field="dataset_info", remedy="write the folder anew, or mend the card")
         rows = sum(one.get("num_examples") or 0 for one in info.get("splits") or ())
         if rows != table.metadata.num_rows:
-            problem = f"says {rows:,} rows, and {file.name} has {table.metadata.num_rows:,}"
+            problem = f"says {rows:,} rows, and {file} has {table.metadata.num_rows:,}"
             raise BadInput(README, problem, field="dataset_info", remedy="is the download complete?")
         number = 0
         for batch in table.iter_batches(1000, columns=["record"]):
@@ -93,17 +96,34 @@ class HuggingFace(Dataset):
                 number += 1
                 yield number, str(value).encode()
 
+    def _file(self, name: str) -> Path:
+        if not self.path and not self.hub:
+            remedy = "'hugging_face(hub=\"OWNER/NAME\")', or --from FOLDER"
+            raise UserError("hugging_face must be told which data set to read", remedy=remedy)
+        folder = locate("hugging_face", self.path) if self.path else _fetched(self.hub)
+        file = folder / name if self.path else (folder / name).resolve()  # the hub's cache is made of links
+        if not file.exists():
+            remedy = "reviewgauge export hugging_face writes such a data set"
+            raise UserError(f"{self.path or self.hub} has no {name}", remedy=remedy)
+        return plain_file(file)
+
+
+@cache  # one commit for all tables
+def _fetched(word: str) -> Path:
+    files = (README, *(f"data/{name}.parquet" for name in ("cases", "reviews", "labels")))
+    return hub_folder(word, files, "hub", "dataset")
+
 
 def _tables(readme: Path) -> dict[str, dict[str, Any]]:
     """What the card says of each configuration."""
     import yaml
 
     try:
-        text = plain_file(readme).read_text(encoding="utf-8")
+        text = readme.read_text(encoding="utf-8")
         header = yaml.safe_load(text.partition("---\n")[2].partition("\n---")[0])
         return {one["config_name"]: one for one in header["dataset_info"]}
     except (OSError, UnicodeDecodeError):
-        raise UserError(f"{readme} cannot be read", remedy="name the folder that holds the card") from None
+        raise UserError(f"{readme} cannot be read") from None
     except (yaml.YAMLError, KeyError, TypeError, ValueError, RecursionError):
         problem = "has no dataset_info that lists its tables"
         raise BadInput(README, problem, remedy="reviewgauge export hugging_face writes one") from None

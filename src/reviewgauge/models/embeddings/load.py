@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.core.errors import MissingExtra, UserError, one_line
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.vector_cache import VectorCache, open_cache
 from reviewgauge.models.chat.client import is_offline, run_in_background
@@ -27,6 +27,7 @@ from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 from reviewgauge.models.http.address import Address, CallState, open_address
 from reviewgauge.models.http.limits import EndpointLimiter
 from reviewgauge.models.http.replies import InvalidResponse, SentRequest
+from reviewgauge.models.hub import hub_folder
 from reviewgauge.models.providers.openai import OpenAI
 from reviewgauge.models.request.model_spec import address_of, parse_model
 
@@ -160,7 +161,7 @@ def _load(word: str, cache_file: str | None) -> Embedder:
     if word == DEFAULT:
         return OnnxEmbedder(word, _installed(), cache, official=_OFFICIAL)
     if colon and route == "hub":
-        return OnnxEmbedder(word, _from_hub(rest), cache)
+        return OnnxEmbedder(word, hub_folder(rest, _FETCHED, "embed"), cache)
     folder = Path(word).expanduser()
     if not word or not folder.is_dir():
         known = f"{DEFAULT}, for crscore also words and chars, a folder, hub:ORG/NAME, openai:MODEL"
@@ -173,22 +174,3 @@ def _installed() -> Path:
     if found is None or found.origin is None:
         raise UserError(f"the weights of {DEFAULT} are not installed", remedy=_INSTALL)
     return Path(found.origin).with_name("model")
-
-
-def _from_hub(rest: str) -> Path:
-    """The folder of the model `ORG/NAME[@REVISION]` in the hub's cache, fetched where needed.
-
-    The settings of huggingface_hub (HF_ENDPOINT, HF_HOME, HF_HUB_OFFLINE) hold. Source:
-    https://huggingface.co/docs/huggingface_hub. Raises UserError, MissingExtra.
-    """
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise MissingExtra("huggingface-hub", "embed") from None
-    name, _, revision = rest.partition("@")
-    kept = is_offline()
-    try:
-        return Path(snapshot_download(name, revision=revision or None, allow_patterns=_FETCHED, local_files_only=kept))
-    except Exception as error:  # the library's errors have no base in common
-        remedy = f"hf download {name}" if kept else "check the name, HF_ENDPOINT and the connection, or: hf auth login"
-        raise UserError(f"hub:{rest} cannot be fetched: {one_line(str(error), 160)}", remedy=remedy) from None
