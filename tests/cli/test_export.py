@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from reviewgauge import review, score
+from reviewgauge.api.export import export
 from reviewgauge.cli.main import main
 
 MINE = "export_toys.Counts"
@@ -28,3 +33,16 @@ def test_a_run_and_a_benchmark_go_out_and_nothing_is_written_over(
     assert json.loads(capsys.readouterr().out)["counts"] == {"cases": 24}
     assert main(["export", f"{MINE}Runs", "sample", "-o", str(tmp_path / "no")]) == 2
     assert "takes a run" in capsys.readouterr().err
+
+
+@pytest.mark.processes
+def test_an_export_that_was_killed_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "reviewgauge", "export", f"{MINE}Killed", "sample", "-o", "out"]
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.run(words, cwd=tmp_path, env=paths, check=False)
+    assert killed.returncode == -signal.SIGKILL and not (tmp_path / "out").exists()
+    export(MINE, "sample", tmp_path / "out")
+    assert [one.name for one in tmp_path.iterdir()] == ["out"] and (tmp_path / "out").is_file()
+    with pytest.raises(RuntimeError):
+        export(f"{MINE}Broken", "sample", tmp_path / "new" / "out")
+    assert not list((tmp_path / "new").iterdir())

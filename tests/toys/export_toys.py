@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -30,3 +32,24 @@ class CountsRuns(Counts):
     """The same, of runs alone."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"run"})
+
+
+@dataclass(frozen=True)
+class CountsBroken(Counts):
+    """A folder that breaks off half-way."""
+
+    def write(self, given: Material, out: Path, progress: Progress | None = None) -> Written:
+        out.mkdir()
+        super().write(given, out / "half")
+        raise RuntimeError("no more")
+
+
+@dataclass(frozen=True)
+class CountsKilled(Counts):
+    """The same, of which nothing is left to clean up."""
+
+    def write(self, given: Material, out: Path, progress: Progress | None = None) -> Written:
+        out.mkdir()
+        super().write(given, out / "half")
+        os.kill(os.getpid(), signal.SIGKILL)
+        return Written()

@@ -13,6 +13,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.exports.writing.export import Export, Material, Written
+from reviewgauge.repo.git.folders import scratch_folder
 
 
 class ExportResult(Written):
@@ -46,8 +47,14 @@ def export(
     if target.exists():
         raise UserError(f"{target} is there already", remedy="choose another path, or remove it")
     given = _of_run(Path(str(source))) if is_run else _of_benchmark(source, source_path)
-    written = plugin.write(given, target, progress)
-    return ExportResult(path=str(target), export=name, **dict(written))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with scratch_folder(target.parent) as part:  # what was killed half-way is removed by a later call
+        half = part / target.name
+        written = plugin.write(given, half, progress)
+        if half.exists():
+            half.rename(target)
+    fields = dict(written) | {"hint": written.hint.replace(str(half), str(target))}
+    return ExportResult(path=str(target), export=name, **fields)
 
 
 def _of_run(path: Path) -> Material:

@@ -73,7 +73,7 @@ class Inspect(Export):
             raise UserError("the run holds no reviews", remedy="reviewgauge review DATASET REVIEWER -o RUN")
         if len(chosen) > 1 and out.suffix in _NAMED:
             remedy = f"""name a folder, or one of them: 'inspect(system="{chosen[0]}")'"""
-            raise UserError(f"{out} is one log, and the run has {len(chosen)} systems ({shown})", remedy=remedy)
+            raise UserError(f"{out.name} is one log, and the run has {len(chosen)} systems ({shown})", remedy=remedy)
         return chosen
 
 
@@ -91,8 +91,10 @@ def _write(log: Mapping[str, object], out: Path) -> None:
     try:
         from inspect_ai.log import EvalLog, write_eval_log
     except ImportError:
-        problem = f"{out}: inspect_ai writes .eval logs, and is not installed"
-        raise UserError(problem, remedy=f"pip install inspect_ai, or -o {out.with_suffix('.json')}") from None
+        problem = f"{out.name}: inspect_ai writes .eval logs, and is not installed"
+        raise UserError(
+            problem, remedy=f"pip install inspect_ai, or -o {Path(out.name).with_suffix('.json')}"
+        ) from None
     write_eval_log(EvalLog.model_validate(log), str(out))
 
 
