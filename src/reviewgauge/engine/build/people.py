@@ -104,7 +104,7 @@ class People:
         for key in sorted(self.opinions):
             about.setdefault(key.case, []).append(key)
         for item in outputs:
-            if not isinstance(item, Candidate):
+            if not (self.opinions and isinstance(item, Candidate)):
                 yield item
                 continue
             keys = [key for key in about.get(item.id, ()) if not key.comment or _find(item.case, key.comment)]
@@ -141,9 +141,10 @@ class People:
             there = _find(item.case, one.comment)
             comment = there or _find(before, one.comment)
             if one.kind is DecisionKind.DOMAIN:
-                item = item.with_facts({"domain": one.value, "domain_code": CODES.get(one.value, "")})
+                facts = {**item.case.facts, "domain": one.value, "domain_code": CODES.get(one.value, "")}
+                item = item.with_case(facts={name: fact for name, fact in facts.items() if fact != ""})
             elif comment is not None and one.kind is _COMMENT:
-                item = _confirmed(item, comment, one) if one.value == YES else _refused(item, comment, one)
+                item = _moved(item, comment, one)
                 if one.value == NO and there is not None:
                     yield Drop(item=f"{item.id}: {comment.id}", by=by, reason=_WRONG)
             elif comment is not None:
@@ -169,7 +170,7 @@ class People:
         figures: dict[str, Fact] = {"raters": len(raters), **{name: total[name] for name in _COUNTED}}
         for name, count in sorted(Counter(one.settled for one in used if one.value is not None).items()):
             figures[f"settled: {name}"] = count
-        text = f"Raters: {one_line(', '.join(raters), 400)}. What most of them say counts."
+        text = f"Raters: {one_line(', '.join(raters), 400) or 'none'}. What most of them say counts."
         return CardSection(
             by="people",
             title="Decided by people",
@@ -266,32 +267,27 @@ def _stated(comment: Comment, one: Said) -> Comment:
     return comment.model_copy(update={"category": name or None})
 
 
-def _judged(comment: Comment, opinion: Opinion, **update: object) -> Comment:
+def _moved(item: Candidate, comment: Comment, one: Said) -> Candidate:
+    """The candidate with a comment where people say that it belongs.
+
+    A right one is a confirmed reference. A proposal that is refused, and what is not *correct*, is known to be wrong.
+    """
+    case, opinion, right = item.case, one.opinion, one.value == YES
+    names = [kept.id for kept in case.references]
+    wrong = not right and (opinion.dimension == "correct" or any(kept.id == comment.id for kept in case.neutral))
     people = {"raters": list(opinion.raters), "agreed": opinion.agreed, "settled": opinion.settled}
-    return comment.model_copy(update={"extra": {**comment.extra, "people": people}, **update})
-
-
-def _apart(item: Candidate, comment: Comment) -> dict[str, tuple[Comment, ...]]:
-    """The lists of a case without a comment."""
-    return {name: tuple(one for one in getattr(item.case, name) if one.id != comment.id) for name in _LISTS}
-
-
-def _confirmed(item: Candidate, comment: Comment, one: Said) -> Candidate:
-    """The candidate with a comment that people find right among its references."""
-    names = [kept.id for kept in item.case.references]
-    tier = comment.tier if comment.tier is Tier.VERIFIED else Tier.CONFIRMED
-    same_as = comment.same_as if comment.same_as in names else None
-    comment = _judged(comment, one.opinion, tier=tier, same_as=same_as)
-    kept = [comment if known.id == comment.id else known for known in item.case.references]
-    references = kept if comment.id in names else [*kept, comment]
-    verdict = None if item.case.verdict is True else item.case.verdict  # not clean; the rest nobody was asked
-    return item.with_case(**{**_apart(item, comment), "references": tuple(references)}, verdict=verdict)
-
-
-def _refused(item: Candidate, comment: Comment, one: Said) -> Candidate:
-    """The candidate without a comment; a proposal, or one that is not *correct*, is known to be wrong from now on."""
-    wrong = one.opinion.dimension == "correct" or any(kept.id == comment.id for kept in item.case.neutral)
-    lists = _apart(item, comment)
-    rejected = (*lists["rejected"], *([_judged(comment, one.opinion, same_as=None)] if wrong else []))
-    left = replace_references(item, {c.id: () if c.id == comment.id else (c,) for c in item.case.references})
-    return left.with_case(neutral=lists["neutral"], rejected=rejected)
+    update: dict[str, object] = {"extra": {**comment.extra, "people": people}}
+    if right:
+        update["tier"] = comment.tier if comment.tier is Tier.VERIFIED else Tier.CONFIRMED
+    if not (right and comment.same_as in names):
+        update["same_as"] = None
+    judged = comment.model_copy(update=update)
+    by_id = {kept.id: (kept,) if kept.id != comment.id else (judged,) if right else () for kept in case.references}
+    references = replace_references(item, by_id).case.references
+    others = {name: tuple(c for c in getattr(case, name) if c.id != comment.id) for name in ("neutral", "rejected")}
+    return item.with_case(
+        references=(*references, *((judged,) if right and comment.id not in names else ())),
+        neutral=others["neutral"],
+        rejected=(*others["rejected"], *((judged,) if wrong else ())),
+        verdict=None if right and case.verdict is True else case.verdict,  # not clean; the rest nobody was asked
+    )
