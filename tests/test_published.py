@@ -28,7 +28,7 @@ from reviewgauge.core.reports.validity import GradeRow
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.crscore_study import CrscoreStudy
-from reviewgauge.datasets.files.published import CRSCORE, published_figures
+from reviewgauge.datasets.files.cards import CRSCORE, published_figures
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.models.embeddings.embedder import DEFAULT
 

@@ -10,8 +10,7 @@ from reviewgauge.analysis.compare.compare import Pairs, rank_alike
 from reviewgauge.analysis.compare.compare import compare as compare_systems
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.leaderboard import ComparisonTable
-from reviewgauge.core.reports.rankings import Rankings
+from reviewgauge.core.reports.leaderboard import ComparisonTable, Rankings
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.views.table_files import titled_comparison
 from reviewgauge.views.tables import tables_html

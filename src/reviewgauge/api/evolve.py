@@ -36,11 +36,10 @@ from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import Workers, check_workers
 from reviewgauge.evolution.candidates import CONTEXT, Species, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
-from reviewgauge.evolution.folder import HELD, RESULT, RUNS, opened, settle
 from reviewgauge.evolution.optimizers import OPTIMIZERS, check_optimizer
 from reviewgauge.evolution.proposing import Proposer
 from reviewgauge.evolution.reward import Reward, Worth
-from reviewgauge.evolution.search import Limits, Search
+from reviewgauge.evolution.search import HELD, RESULT, RUNS, Limits, Search, opened, settle
 from reviewgauge.evolution.split import HELD_OUT, PARTS, SELECTION, TRAIN, Split, split_cases
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.repo.diff.diffs import parse_patch

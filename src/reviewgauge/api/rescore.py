@@ -15,7 +15,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Dataset, Metric, Progress
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.versions import VersionTable
+from reviewgauge.core.reports.leaderboard import VersionTable
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.executors import Interruption

@@ -35,7 +35,7 @@ from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.threshold import ThresholdReport
 from reviewgauge.core.reports.validity import FitReport, ValidityReport
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.datasets.files.published import published_figures
+from reviewgauge.datasets.files.cards import published_figures
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending

@@ -5,14 +5,19 @@ What the proposer is told of a case: what was missed and why, what was noise, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
-from reviewgauge.core.files import write_whole
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import check_plain, read_within, write_error, write_whole
+from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.evolution import Step
+from reviewgauge.core.reports.evolution import EvolutionReport, Step
 from reviewgauge.core.results import CommentState, Failed, Matching, Outcome
+from reviewgauge.engine.run.journal import Lock
 from reviewgauge.evolution.candidates import Candidate, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Stopped
 from reviewgauge.evolution.proposing import Proposal, Proposer
@@ -177,3 +182,56 @@ class Search:
         """The candidate with the highest reward on all of the selection part; the earliest of several."""
         whole = {step.candidate: step.selection for step in reversed(self.steps) if step.selection is not None}
         return max(reversed(whole), key=lambda name: whole[name]) if whole else self.steps[0].candidate
+
+
+# --- the folder of a search: its settings, which may not change, and its lock -----------------------------------------
+
+SETTINGS, RESULT, LOCK, RUNS, HELD = "evolve.json", "result.json", "lock", "runs", "held-out"
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Path]:
+    """The folder, locked. Raises UserError for one that holds something else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise UserError(f"{folder} is a file, not a folder", remedy="name another folder") from None
+    except OSError as error:
+        raise write_error(folder, error) from None
+    check_plain(folder)
+    names = {entry.name for entry in folder.iterdir()} - {LOCK}
+    if names and SETTINGS not in names:
+        raise UserError(
+            f"{folder} is not a folder of evolve: it holds {min(names)}", remedy="name a new or an empty folder"
+        )
+    lock = Lock(folder / LOCK)
+    try:
+        yield folder
+    finally:
+        lock.release()
+
+
+def settle(folder: Path, wanted: Mapping[str, object], limits: Limits) -> EvolutionReport | None:
+    """Write what the search rests on, or compare it with what the folder holds. The report of a search that is done.
+
+    Limits may change until the held-out part was looked at. Raises UserError.
+    """
+    path, now = folder / SETTINGS, {**wanted, "limits": asdict(limits), "folder": str(folder.resolve())}
+    if path.exists():
+        before = json.loads(read_within(path))
+        differing = [name for name in wanted if before.get(name) != wanted[name]]
+        if differing:
+            same = differing[0] not in ("benchmark", "parts")
+            what = f"it rests on other {differing[0]}" if same else "the benchmark changed since"
+            raise UserError(f"{folder} holds a search on {before.get('dataset')}: {what}", remedy="use another folder")
+        if before.get("limits") != now["limits"] and (folder / HELD).exists():
+            raise UserError(
+                f"{folder}: the held-out part was looked at; a longer search would be chosen by it",
+                remedy="use another folder, and another --seed for another held-out part",
+            )
+        if before.get("folder") != now["folder"]:
+            raise UserError(f"{folder} was moved from {before.get('folder')}", remedy="move it back, or use another")
+    if (folder / RESULT).exists():
+        return parse_record(EvolutionReport, read_within(folder / RESULT), str(folder / RESULT))
+    write_whole(path, json.dumps(now, indent=2).encode() + b"\n")
+    return None

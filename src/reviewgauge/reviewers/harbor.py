@@ -22,8 +22,7 @@ from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.formats.plain import Plain
 from reviewgauge.models.chat.client import current_tracker
 from reviewgauge.reviewers.reading.harbor_tasks import task_names
-from reviewgauge.reviewers.reading.harbor_trials import Trial, read_trials
-from reviewgauge.reviewers.reading.leaks import find_leaks
+from reviewgauge.reviewers.reading.harbor_trials import Trial, find_leaks, read_trials
 from reviewgauge.reviewers.reading.review_files import default_system, fingerprint, placed, unique
 
 _LEAK = "its transcript names the pull request or its history: the review may rest on the answers"

@@ -29,8 +29,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.repo.syntax.tree import SyntaxTree, parse
 from reviewgauge.stages.injection.arms import HOST, Defect, product_files, repository_of, safe_twin, with_defect
-from reviewgauge.stages.injection.past_fixes import histories, past_fixes
-from reviewgauge.stages.injection.undone import count_undone
+from reviewgauge.stages.injection.past_fixes import count_undone, histories, past_fixes
 from reviewgauge.stages.sampling.draws import draw_key
 
 MADE = "planted"

@@ -8,7 +8,7 @@ import pytest
 
 from history_builder import Told
 from reviewgauge.core.records import Change, ChangedFile
-from reviewgauge.reviewers.reading.leaks import find_leaks
+from reviewgauge.reviewers.reading.harbor_trials import find_leaks
 
 HEAD = "b5a69673c1fd34e7f907e01e6b9867fa4876aed8"
 CHANGE = Change(

@@ -11,8 +11,7 @@ from history_builder import Told
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.operators.code.operator import Operator
-from reviewgauge.stages.injection.past_fixes import past_fixes
-from reviewgauge.stages.injection.undone import count_undone
+from reviewgauge.stages.injection.past_fixes import count_undone, past_fixes
 
 pytestmark = pytest.mark.processes
 OPERATORS = ("boundary_moved", "condition_negated", "missing_null_check", "lock_not_taken")

@@ -39,8 +39,16 @@ from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import ARM, PAIR, Arm, Case, Comment, Review
-from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, McNemar
-from reviewgauge.core.reports.rankings import RankAgreement, Ranked, Rankings
+from reviewgauge.core.reports.leaderboard import (
+    Comparison,
+    ComparisonTable,
+    Estimate,
+    Leaderboard,
+    McNemar,
+    RankAgreement,
+    Ranked,
+    Rankings,
+)
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.judges.pairs.location import locate
 from reviewgauge.metrics.twins import Twins, planted

@@ -11,8 +11,7 @@ from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.stats.bootstrap import point_measures
 from reviewgauge.analysis.stats.score_table import table_of
 from reviewgauge.core.records import Comment, findings
-from reviewgauge.core.reports.leaderboard import Comparison
-from reviewgauge.core.reports.versions import SystemVersions, VersionTable
+from reviewgauge.core.reports.leaderboard import Comparison, SystemVersions, VersionTable
 from reviewgauge.core.results import Score
 from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.scored_run import ScoredRun

@@ -179,3 +179,83 @@ class ComparisonTable(Record):
     def corrected(self) -> int:
         """The number of comparisons that p is corrected over."""
         return sum(comparison.p_holm is not None for comparison in self.comparisons)
+
+
+# --- whether benchmarks put the same systems in the same order -------------------------------------------------------
+
+
+class Ranked(Record):
+    """The systems on one benchmark by one measure, in the order of `Rankings.systems`."""
+
+    benchmark: str
+    dataset: str
+    label: str
+    measure: str
+    estimates: tuple[Estimate, ...]
+
+
+class RankAgreement(Record):
+    """How far two benchmarks agree (positions in `Rankings.boards`), over all pairs of systems.
+
+    `alike` pairs are in the same order on both, `opposite` in the other; of the latter, `surely` many have intervals
+    apart on both. A pair that is equal on one of them is neither. `tau` is Kendall's tau-b.
+    """
+
+    first: int
+    second: int
+    pairs: int
+    alike: int
+    opposite: int
+    surely: int
+    tau: float | None
+
+
+class Rankings(Record):
+    """The systems that all benchmarks have in common, on each, and how far each two benchmarks agree."""
+
+    schema_version: Literal[1] = 1
+    systems: tuple[str, ...]
+    boards: tuple[Ranked, ...]
+    agreements: tuple[RankAgreement, ...]
+
+
+# --- one benchmark in two versions ------------------------------------------------------------------------------------
+
+
+class SystemVersions(Record):
+    """What the new version makes of one system: the `first` of each comparison is the new version, the second the old.
+
+    Of its own comments `judged` became references or are known to be wrong now, and `accepted` of those are references.
+    It found `found` of the new findings, `own` of them by such a comment.
+    """
+
+    system: str
+    comparisons: tuple[Comparison, ...]
+    found: int
+    own: int
+    judged: int
+    accepted: int
+    fake: bool = False
+
+
+class VersionTable(Record):
+    """The scores of the same reviews with one metric on an old and a new version of a benchmark, best first.
+
+    `new_findings` are in the new version alone. `newly_measured` cases could not be measured in the old one, and are
+    not in the figures.
+    """
+
+    metric: str
+    label: str
+    old_dataset: str
+    old_benchmark: str
+    new_dataset: str
+    new_benchmark: str
+    systems: tuple[SystemVersions, ...]
+    new_findings: int
+    newly_measured: int
+    clustered_by: str
+    resamples: int
+    seed: int
+    estimate_note: str = ""
+    warnings: tuple[str, ...] = ()
