@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from reviewgauge.core.results import Outcome
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 class ReviewCost(NamedTuple):
@@ -38,6 +39,11 @@ def review_costs(outcomes: Iterable[Outcome]) -> dict[str, ReviewCost]:
         )
         for system, sums in found.items()
     }
+
+
+def costs_of(run: ScoredRun) -> dict[str, ReviewCost]:
+    """The same of a run."""
+    return review_costs(run.outcomes)
 
 
 def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:

@@ -16,11 +16,13 @@ from reviewgauge.core.specs import signature
 from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run
+from reviewgauge.viewer.selection import prepare
 from reviewgauge.views.leaderboard import comparison_table, leaderboard_table, slice_tables
 from reviewgauge.views.tables import ResultTable, result_tables, tables_html
 
@@ -90,7 +92,7 @@ def score(
             stop=stop,
             progress=progress,
         )
-        has_scores = {score.metric for score in folder.scores()}
+        has_scores = set(folder.scored_metrics())
     if models.dry_run:
         return ScoreResult(run=str(run), totals=done.totals, leaderboards=(), spending=done.spending)
     boards, comparisons = [], []
@@ -98,9 +100,13 @@ def score(
     for metric in scored or ([] if has_scores or stop.error else wanted):
         (found,) = read_scored_runs([run], signature(metric))
         wanted_slices = list(dict.fromkeys([*slices, *tier_slice(found.cases)]))
-        boards.append(leaderboard(found, slices=wanted_slices, resamples=resamples, seed=seed))
+        if wanted_slices:
+            boards.append(leaderboard(found, slices=wanted_slices, resamples=resamples, seed=seed))
+        else:
+            boards.append(kept(leaderboard, found, resamples=resamples, seed=seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
-            comparisons.append(compare(found, resamples=resamples, seed=seed))
+            comparisons.append(kept(compare, found, resamples=resamples, seed=seed))
+    prepare(run, resamples, seed)
     return ScoreResult(
         run=str(run),
         totals=done.totals,

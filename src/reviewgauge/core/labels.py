@@ -77,6 +77,11 @@ def adds_claim(label: Label) -> bool:
     return label.subject.kind is SubjectKind.CLAIM and str(label.value).strip().casefold() == MISSING_CLAIM
 
 
+def said_of_comment(label: Label) -> bool:
+    """Whether a person says something of a comment: it is compared with figures, and none is made of it."""
+    return label.rater_kind is RaterKind.HUMAN and label.subject.comment is not None
+
+
 class Scale(Record):
     """The scale of one dimension of human labels: `low` to `high`, in steps of `step` (0: continuous).
 

@@ -356,6 +356,11 @@ def _dotted_names(spec: Spec) -> list[str]:
     return [one.name for one in _with_inner(spec) if "." in one.name]
 
 
+def is_ours(text: str) -> bool:
+    """Whether a spec names no code outside this package, also inside of its parameters."""
+    return not _dotted_names(parse_spec(text))
+
+
 def build(cls: type[P], spec: Spec) -> P:
     """An instance of `cls` with the parameters of `spec`, each checked against the field's type."""
     if not dataclasses.is_dataclass(cls):

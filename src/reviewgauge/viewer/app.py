@@ -88,11 +88,19 @@ class Viewer:
             found.append(known[1] if known is not None and known[0] == stamp else glance(run))
         return found
 
+    def begin(self) -> None:
+        """Read ahead while the reader opens the link."""
+        self._for_cards.submit(self.cards)
+
     def _read_card(self, run: Found, stamp: object) -> None:
         if self._asked[run.slug] != stamp:  # the run went on, and is in the queue again
             return
         ahead = len(self._cards) < READ_AHEAD
         self._cards[run.slug] = stamp, card_with_answer(run, self.shelf.get if ahead else read_quickly)
+        if ahead:  # templates are compiled and lexers loaded when somebody asks
+            pages = Pages(self.shelf.get([run]))
+            for make in (pages.board, partial(pages.changes, Query()), partial(pages.change, 1)):
+                make()
 
     def stamp(self, runs: Sequence[Found]) -> str:
         """What changes when a file of these runs does, or when more was read of them."""
@@ -122,6 +130,7 @@ Handler = Callable[[Viewer, Request, dict[str, str]], Response]
 def open_viewer(viewer: Viewer, *, host: str = "127.0.0.1", port: int = 0) -> OpenService:
     """Listen, and say under which address. Raises UserError."""
     origins_of(host, port, "")  # before a port is taken
+    viewer.begin()
     listener = listen(host, port)
     origins = origins_of(host, listener.getsockname()[1], "")
     return OpenService(f"{origins[0]}/enter/{viewer.token}", Guard(make_app(viewer), origins), listener)
@@ -223,19 +232,19 @@ def _stamp(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
 
 def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     asked, name = request.query_params, str(request.path_params["name"])
-    pages = Pages(viewer.selection(str(request.path_params["key"])))
+    pages, page = Pages(viewer.selection(str(request.path_params["key"]))), _whole(asked.get("page", "1"))
     if name == "index.html":
         return HTMLResponse(pages.board())
     if name == "slices.html":
         return HTMLResponse(pages.slices())
     if name == "changes.html":
         words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text")}
-        return HTMLResponse(pages.changes(Query(**words, page=_whole(asked.get("page", "1")))))
+        return HTMLResponse(pages.changes(Query(**words, page=page)))
     if found := _CHANGE.fullmatch(name):
         return HTMLResponse(pages.change(int(found[1]), split=bool(found[2]), part=_whole(asked.get("part", "1"))))
     if found := _TWO.fullmatch(name):
-        of_two = pages.beside if found[1] == "beside" else pages.against
-        return HTMLResponse(of_two(int(found[2]), int(found[3])))
+        two = int(found[2]), int(found[3])
+        return HTMLResponse(pages.beside(*two) if found[1] == "beside" else pages.against(*two, page))
     raise UserError("there is no such page")
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from reviewgauge.core.records import Case, Comment, findings
 from reviewgauge.core.results import GroupOutcome, Matching
-from reviewgauge.viewer.selection import Selection, state_of
+from reviewgauge.core.stored import Lazy
+from reviewgauge.viewer.selection import Selection, Told, state_of
 
 
 @dataclass(frozen=True)
@@ -59,25 +60,44 @@ class Differing:
         return sum(1 if one.by_first else -1 for one in self.found) - self.false[0] + self.false[1]
 
 
-def differences(chosen: Selection, first: str, second: str) -> list[Differing]:
-    """The changes on which two systems differ, the largest difference first; of attempts the first is shown."""
-    found = []
-    for number, case in enumerate(chosen.cases, 1):
+def differences(chosen: Selection, first: str, second: str) -> Sequence[Differing]:
+    """The changes on which two systems differ, the largest difference first, each read when it is asked for.
+
+    Of attempts the first is shown.
+    """
+    leads = {}
+    for number, one, two in _both(chosen, first, second):
+        gained, lost = one.hit & two.missed, two.hit & one.missed
+        if gained or lost or one.false != two.false:
+            leads[number] = len(gained) - len(lost) - one.false + two.false
+
+    def read(number: int) -> Differing:
+        case = chosen.case(number)
         one, two = (_side(chosen, case, system) for system in (first, second))
-        if one is None or two is None:
-            continue
-        only = list(_only_one(case, one, two))
-        if only or one.false != two.false:
-            found.append(Differing(number, case, only, (one.false, two.false)))
-    return sorted(found, key=lambda each: (-abs(each.lead), each.number))
+        return Differing(number, case, list(_only_one(case, one, two)), (one.false, two.false))
+
+    return Lazy.of(sorted(leads, key=lambda number: (-abs(leads[number]), number)), read)
 
 
-def _side(chosen: Selection, case: Case, system: str) -> Side | None:
-    matching = next((s.matching for s in chosen.scores_of(case.id, system) if s.matching is not None), None)
+def found_alone(chosen: Selection, first: str, second: str) -> tuple[int, int]:
+    """The number of findings that the first of two systems alone hit, and the second."""
+    both = list(_both(chosen, first, second))
+    return sum(len(one.hit & two.missed) for _, one, two in both), sum(
+        len(two.hit & one.missed) for _, one, two in both
+    )
+
+
+def _both(chosen: Selection, first: str, second: str) -> Iterator[tuple[int, Told, Told]]:
+    """The changes that both were measured on."""
+    at = {system: number for number, system in enumerate(chosen.systems)}
+    own, other = at.get(first, -1), at.get(second, -1)
+    return ((row.number, row.told[own], row.told[other]) for row in chosen.rows if {own, other} <= row.told.keys())
+
+
+def _side(chosen: Selection, case: Case, system: str) -> Side:
+    matching = next(s.matching for s in chosen.scores_of(case.id, system) if s.matching is not None)
     review = next((o.review for o in chosen.outcomes_of(case.id, system) if o.review is not None), None)
-    if matching is None or review is None:
-        return None
-    return Side(matching, {comment.id: comment for comment in review.comments})
+    return Side(matching, {comment.id: comment for comment in review.comments} if review else {})
 
 
 def _only_one(case: Case, one: Side, two: Side) -> Iterator[OnlyOne]:

@@ -48,7 +48,7 @@ def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
         if isinstance(remark, SaidView):
             whole = remark.comment is not None and "#" not in remark.comment.id  # labels are not on points of a comment
             asked = JUDGED.get(remark.state, "") if asking and whole else ""
-            people = list(people_on(chosen.people.get(case.id, ()), remark, columns[remark.anchor]))
+            people = list(people_on(chosen.people_of(case), remark, columns[remark.anchor]))
             markup = part_of("notes.html.j2", "said_note", remark, columns[remark.anchor], people, asked, asking)
         else:
             markup = part_of("notes.html.j2", "finding_note", remark)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.leaderboard import Leaderboard
-from reviewgauge.viewer.differences import differences
+from reviewgauge.viewer.differences import differences, found_alone
 from reviewgauge.viewer.notes import ChangeNotes, notes_of
 from reviewgauge.viewer.runs import RunCard
 from reviewgauge.viewer.selection import ChangeRow, Selection
@@ -23,7 +24,9 @@ from reviewgauge.views.html import Doors
 from reviewgauge.views.leaderboard import leaderboard_table
 from reviewgauge.views.report.report import ReportData, board_view
 
-PAGE = 50  # changes of one page of the list
+T = TypeVar("T")
+PAGE = 50  # changes of one page of a list
+MOST_DIFFERENCES = 200  # in a file
 BEHIND = {  # what lies behind a measure: the state that speaks against it
     "recall": "missed",
     "precision": "false",
@@ -87,13 +90,15 @@ class Pages:
         """The list of changes, with what every system's comments count as."""
         chosen = self.chosen
         rows = list(narrowed(chosen, query))
-        size = PAGE if self.live else len(rows) or 1
-        pages = max(1, -(-len(rows) // size))
-        page = min(max(query.page, 1), pages)
-        shown = rows[(page - 1) * size : page * size]
-        return self._render(
-            "list.html.j2", here="changes", query=query, rows=shown, total=len(rows), page=page, pages=pages
-        )
+        shown, paged = self._page(rows, query.page, len(rows) or 1)
+        return self._render("list.html.j2", here="changes", query=query, rows=shown, total=len(rows), **paged)
+
+    def _page(self, items: Sequence[T], page: int, most: int) -> tuple[Sequence[T], dict[str, int]]:
+        """The items of one page, of which a file has one with `most` items, and the page's number of how many."""
+        size = PAGE if self.live else most
+        pages = max(1, -(-len(items) // size)) if self.live else 1
+        page = min(max(page, 1), pages)
+        return items[(page - 1) * size : page * size], {"page": page, "pages": pages}
 
     def change(self, number: int, *, split: bool = False, part: int = 1) -> str:
         """One change: its diff with findings and comments on their lines."""
@@ -116,13 +121,16 @@ class Pages:
         both = [(at, *self._shown(at, more=False)) for at in (number, other)]
         return self._render("beside.html.j2", here="change", both=both)
 
-    def against(self, first: int, second: int) -> str:
+    def against(self, first: int, second: int, page: int = 1) -> str:
         """What one system found that another did not, and the other way round; systems count from 1."""
         chosen, first, second = self.chosen, first - 1, second - 1
         if not (0 <= first < len(chosen.systems) > second >= 0):
             raise UserError("there is no such system")
         found = differences(chosen, chosen.systems[first], chosen.systems[second])
-        return self._render("against.html.j2", here="against", first=first, second=second, found=found)
+        alone = found_alone(chosen, chosen.systems[first], chosen.systems[second])
+        shown, paged = self._page(found, page, MOST_DIFFERENCES)
+        both = {"first": first, "second": second}
+        return self._render("against.html.j2", here="against", found=found, shown=shown, alone=alone, **both, **paged)
 
     def _shown(self, number: int, *, more: bool, split: bool = False, part: int = 1) -> tuple[ChangeNotes, Shown]:
         case = self.chosen.case(number)

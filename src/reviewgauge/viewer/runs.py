@@ -14,6 +14,7 @@ from typing import Literal
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import LABELS, LOCK, REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.journal import writer_of
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.manifest import MANIFEST, read_manifest
 
 DEEPEST = 6  # folders below a given one
@@ -109,11 +110,16 @@ def card_of(run: Found) -> RunCard:
         return card
     try:
         with RunFolder.open(run.path) as folder:
-            outcomes, metrics = folder.outcomes(), folder.scored_metrics()
-            paid = [o.review.usage.dollars for o in outcomes if o.review is not None]
+            reviews, metrics = len(folder.outcomes()), folder.scored_metrics()
+            known = kept(paid, folder)
     except UserError as error:
         return replace(card, state="broken", problem=str(error))
-    known = [one for one in paid if one is not None]
     state: State = card.state if card.state == "running" else "done" if metrics else "not scored"
     dollars = sum(known) if known else None
-    return replace(card, state=state, metrics=tuple(metrics), reviews=len(outcomes), dollars=dollars)
+    return replace(card, state=state, metrics=tuple(metrics), reviews=reviews, dollars=dollars)
+
+
+def paid(folder: RunFolder) -> list[float]:
+    """Dollars of each review of a run whose price is known."""
+    spent = (one.review.usage.dollars for one in folder.outcomes() if one.review is not None)
+    return [one for one in spent if one is not None]

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.compare.slices import FEWEST, telling_slices
+from reviewgauge.analysis.costs import costs_of
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind
+from reviewgauge.core.labels import Label, said_of_comment
 from reviewgauge.core.records import Case, findings
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.core.results import CommentOutcome, Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.indexes import OutcomeKey
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.scored_run import (
     ScoredRun,
     open_runs,
@@ -28,6 +32,7 @@ from reviewgauge.engine.run.scored_run import (
     recorded_label,
     renamed_labels,
 )
+from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.viewer.runs import Found, RunCard, card_of, stamp_of
 from reviewgauge.views import figures
 from reviewgauge.views.report.report import ReportData, matched_metric, systems_of
@@ -54,9 +59,17 @@ class MetricBoard:
     table: ComparisonTable | None
 
 
+class Told(NamedTuple):
+    """What became of the findings, by their groups, and the number of comments that match nothing."""
+
+    hit: frozenset[str]
+    missed: frozenset[str]
+    false: int
+
+
 @dataclass(frozen=True)
 class ChangeRow:
-    """One change in the list: what each system's comments are counted as, by the system's number."""
+    """One change in the list: what each system's comments count as, by its number; `told` of its first attempt."""
 
     number: int  # from 1, its part of an address
     id: str
@@ -67,6 +80,7 @@ class ChangeRow:
     clean: bool
     states: Mapping[int, Counter[str]] = field(default_factory=dict)
     failed: tuple[int, ...] = ()
+    told: Mapping[int, Told] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -83,7 +97,8 @@ class Selection:
     metric: str = ""
     systems: Sequence[str] = ()
     problem: str = ""
-    people: Mapping[str, Sequence[Label]] = field(default_factory=dict)  # as `read_people` found it
+    shown: ScoredRun | None = None  # whose scores these are
+    people: dict[str, list[Label]] = field(default_factory=dict)  # by case, as `read_people` found it
     other_labels: int = 0  # of the runs, and about something else
 
     @property
@@ -108,21 +123,22 @@ class Selection:
         return self.cases[number - 1]
 
     def read_people(self) -> None:
-        """Note anew what people said of comments, by case: of two things that one person said of one, the later."""
+        """Note anew what people said of comments in these runs."""
         names = list(self.boards[0].run.systems_in) if self.boards else [{}]
         added = [renamed_labels(RunFolder.open(run.path), own) for run, own in zip(self.runs, names, strict=True)]
-        self.other_labels = sum(not _of_a_comment(label) for label in chain(*added))
-        found: dict[str, dict[tuple[object, ...], Label]] = {}
-        for label in filter(_of_a_comment, chain(self._first_labels, *added)):
-            key = *label.subject.model_dump().values(), label.rater, label.dimension
-            found.setdefault(label.subject.case, {})[key] = label
-        self.people = {case: list(labels.values()) for case, labels in found.items()}
+        self.other_labels = sum(not said_of_comment(label) for label in chain(*added))
+        self.people = {}
+        for label in filter(said_of_comment, chain(*added)):
+            self.people.setdefault(label.subject.case, []).append(label)
 
-    @cached_property
-    def _first_labels(self) -> Sequence[Label]:
-        """Those that came with the cases, where they name the systems of this run."""
-        labels = (label for case in self.cases for label in case.labels) if len(self.runs) == 1 else ()
-        return list(filter(_of_a_comment, labels))
+    def people_of(self, case: Case) -> list[Label]:
+        """What people said of the comments on one change: of two things that one person said of one, the later.
+
+        Labels that came with the cases count where they name the systems of this run.
+        """
+        first = filter(said_of_comment, case.labels if len(self.runs) == 1 else ())
+        labels = (*first, *self.people.get(case.id, ()))
+        return list({(*one.subject.model_dump().values(), one.rater, one.dimension): one for one in labels}.values())
 
     @cached_property
     def verdict(self) -> Verdict | None:
@@ -134,8 +150,8 @@ class Selection:
         """The boards with all their slices, which take longest; the first has those that the verdict speaks of."""
         resamples, seed = self.settings
         return [
-            leaderboard(one.run, slices=telling_slices(one.run), least=FEWEST, resamples=resamples, seed=seed)
-            for one in self.boards
+            kept(leaderboard, run, slices=kept(telling_slices, run), least=FEWEST, resamples=resamples, seed=seed)
+            for run in (one.run for one in self.boards)
         ]
 
     @cached_property
@@ -144,16 +160,16 @@ class Selection:
         if not self.boards:
             return ""
         first, (resamples, seed) = self.boards[0], self.settings
-        slices = [name for name in telling_slices(first.run) if name in MISSED_BY]
-        board = leaderboard(first.run, slices=slices, least=FEWEST, resamples=resamples, seed=seed)
+        slices = [name for name in kept(telling_slices, first.run) if name in MISSED_BY]
+        board = kept(leaderboard, first.run, slices=slices, least=FEWEST, resamples=resamples, seed=seed)
         return verdict(first.run, board, first.table).misses
 
     @cached_property
     def facts(self) -> Mapping[str, list[str]]:
         """The facts of the cases that say something, each with its values."""
         found: dict[str, set[str]] = {}
-        for case in self.cases:
-            for fact, value in case.facts.items():
+        for row in self.rows:
+            for fact, value in row.facts.items():
                 found.setdefault(fact, set()).add(str(value))
         return {fact: sorted(values) for fact, values in found.items() if 1 < len(values) <= 40}
 
@@ -181,37 +197,55 @@ class Selection:
     @cached_property
     def rows(self) -> Sequence[ChangeRow]:
         """Every change, in the order of the benchmark."""
-        index = {system: at for at, system in enumerate(self.systems)}
-        states: dict[str, dict[int, Counter[str]]] = {}
-        failed: dict[str, set[int]] = {}
-        for score in self.scores:
-            at = index.get(score.system)
-            if at is None or score.metric != self.metric:
-                continue
-            if score.failure is not None:
-                failed.setdefault(score.case, set()).add(at)
-            if score.matching is not None:
-                own = states.setdefault(score.case, {}).setdefault(at, Counter())
-                own.update(map(state_of, score.matching.comments))
-                own.update("hit" if group.hit else "missed" for group in score.matching.groups)
-        return [
-            ChangeRow(
-                number,
-                case.id,
-                case.change.title or case.id,
-                case.change.repo,
-                case.facts,
-                len(findings(case.references)),
-                case.clean,
-                states.get(case.id, {}),
-                tuple(sorted(failed.get(case.id, ()))),
+        if self.shown is None:
+            return list(_rows(self.cases, (), self.systems))
+        return kept(rows_of, self.shown, list(self.systems))
+
+
+def rows_of(run: ScoredRun, systems: list[str]) -> list[ChangeRow]:
+    """A row for each change of a run, with what these systems' comments count as."""
+    return list(_rows(run.cases, run.scores, systems))
+
+
+def _rows(cases: Sequence[Case], scores: Sequence[Score], systems: Sequence[str]) -> Iterator[ChangeRow]:
+    index = {system: at for at, system in enumerate(systems)}
+    states: dict[str, dict[int, Counter[str]]] = {}
+    told: dict[str, dict[int, Told]] = {}
+    failed: dict[str, set[int]] = {}
+    for score in scores:
+        at = index.get(score.system)
+        if at is None:
+            continue
+        if score.failure is not None:
+            failed.setdefault(score.case, set()).add(at)
+        if score.matching is not None:
+            own = states.setdefault(score.case, {}).setdefault(at, Counter())
+            own.update(map(state_of, score.matching.comments))
+            groups = score.matching.groups
+            own.update("hit" if group.hit else "missed" for group in groups)
+            hit, missed = (
+                frozenset(group.group for group in groups if group.hit is is_hit) for is_hit in (True, False)
             )
-            for number, case in enumerate(self.cases, 1)
-        ]
+            false = sum(state_of(one) in ("false", "rejected") for one in score.matching.comments)
+            told.setdefault(score.case, {}).setdefault(at, Told(hit, missed, false))
+    for number, case in enumerate(cases, 1):
+        yield ChangeRow(
+            number,
+            case.id,
+            case.change.title or case.id,
+            case.change.repo,
+            case.facts,
+            len(findings(case.references)),
+            case.clean,
+            states.get(case.id, {}),
+            tuple(sorted(failed.get(case.id, ()))),
+            told.get(case.id, {}),
+        )
 
 
-def _of_a_comment(label: Label) -> bool:
-    return label.rater_kind is RaterKind.HUMAN and label.subject.comment is not None
+def has_matchings(run: ScoredRun) -> bool:
+    """Whether its metric matches comments with findings."""
+    return any(score.matching is not None for score in run.scores)
 
 
 def state_of(outcome: CommentOutcome) -> str:
@@ -230,21 +264,33 @@ def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selectio
         return _unscored(runs, str(error))
     boards = []
     for one in scored:
-        board = leaderboard(one, resamples=resamples, seed=seed)
+        board = kept(leaderboard, one, resamples=resamples, seed=seed)
         several = sum(row.scored > 0 for row in board.systems) > 1
-        boards.append(MetricBoard(one, board, compare(one, resamples=resamples, seed=seed) if several else None))
+        table = kept(compare, one, resamples=resamples, seed=seed) if several else None
+        boards.append(MetricBoard(one, board, table))
     first = scored[0]
     metrics = {one.signature: one for one in scored}
     data = ReportData("", "", [one.board for one in boards], cases=first.cases)
-    having = [name for name, one in metrics.items() if any(score.matching is not None for score in one.scores)]
+    having = [name for name, one in metrics.items() if kept(has_matchings, one)]
     metric = matched_metric(data, having)
     shown = metrics.get(metric, first)
     settings = resamples, seed
     systems = list(dict.fromkeys([*systems_of(data), *first.unscored]))
     keys = first.outcome_keys, shown.score_keys
     chosen = Selection(runs, first.cases, first.outcomes, shown.scores, keys, settings, boards, metric, systems)
+    chosen.shown = shown
     chosen.read_people()
     return chosen
+
+
+def prepare(run: str | Path, resamples: int, seed: int) -> None:
+    """Make what the first pages of a run show, where it can be kept, so that nobody waits for it there."""
+    with suppress(UserError):
+        if cache_home() is not None and all(one.origin for one in read_scored_runs([run])):
+            chosen = read_selection([Found("", Path(run), "")], resamples, seed)
+            if chosen.shown is not None:
+                kept(costs_of, chosen.boards[0].run)
+                kept(rows_of, chosen.shown, list(chosen.systems))
 
 
 def _unscored(runs: Sequence[Found], problem: str) -> Selection:

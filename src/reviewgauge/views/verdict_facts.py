@@ -8,9 +8,10 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from reviewgauge.analysis.compare.slices import FEWEST
-from reviewgauge.analysis.costs import ReviewCost, review_costs
+from reviewgauge.analysis.costs import ReviewCost, costs_of
 from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SystemSummary
 from reviewgauge.core.results import NOT_STATED
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.budget import money
 from reviewgauge.views import figures
@@ -132,7 +133,7 @@ def _vain(words: str, system: SystemSummary, kind: str) -> str:
 
 def cost_sentence(run: ScoredRun, systems: Sequence[SystemSummary]) -> str:
     """Dollars and seconds of a review by each system, and of whom nothing was recorded."""
-    costs = review_costs(run.outcomes)
+    costs = kept(costs_of, run)
     priced = [(s, list(_priced(run, s.system, costs.get(s.system, ReviewCost())))) for s in systems]
     known, unknown = [(s, told) for s, told in priced if told], [s for s, told in priced if not told]
     parts = [

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_plain, replacing, write_error, write_whole
-from reviewgauge.core.labels import Label
+from reviewgauge.core.labels import Label, said_of_comment
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import parse_spec
@@ -27,6 +27,7 @@ from reviewgauge.engine.run.indexes import (
     stored_scores,
 )
 from reviewgauge.engine.run.journal import CallLog, Journal, Lock
+from reviewgauge.engine.run.kept import Origin
 from reviewgauge.engine.run.manifest import (
     MANIFEST,
     Manifest,
@@ -245,6 +246,14 @@ class RunFolder:
             known = self._kept[name] = (stamp, read())
         return known[1]  # type: ignore[return-value]  # what `read` of this name returned
 
+    @property
+    def origin(self) -> Origin:
+        """Where the run is and what it holds, but for what people say of comments: no figure is made of that."""
+        labels = (label.to_line() for label in self.labels() if not said_of_comment(label))
+        files = self._stored_cases(), self.stored_outcomes(), self.stored_scores()
+        held = [self.manifest.to_line(), *labels, *(one.digest.encode() for one in files)]
+        return Origin(str(self.path.resolve()), hashlib.sha256(b"".join(held)).hexdigest())
+
     def add_labels(self, labels: Iterable[Label]) -> int:
         """Record judgements on reviews of this run, such as stored verdicts; those it holds already are left out.
 
@@ -272,7 +281,7 @@ class RunFolder:
 
     def stored_outcomes(self) -> StoredOutcomes:
         """The same with their keys and digests, which need no reading."""
-        known = self._stored_cases().at
+        known = self._stored_cases()
         return self._once(REVIEWS, self._reviews, lambda: stored_outcomes(self._reviews, known, CASES))
 
     def append_outcome(self, outcome: Outcome, *, sync: bool = True) -> None:
@@ -282,12 +291,12 @@ class RunFolder:
     def scores(self, metric: str | None = None) -> Sequence[Score]:
         """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
         if metric is not None:
-            return stored_scores(self._scores, self._stored_cases().at, CASES, metric).scores
+            return stored_scores(self._scores, self._stored_cases(), CASES, metric).scores
         return self.stored_scores().scores
 
     def stored_scores(self) -> StoredScores:
         """The same with their heads, which need no reading."""
-        known = self._stored_cases().at
+        known = self._stored_cases()
         return self._once(SCORES, self._scores, lambda: stored_scores(self._scores, known, CASES, None))
 
     def scored_metrics(self) -> list[str]:

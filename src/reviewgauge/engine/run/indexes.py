@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
 from array import array
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput
@@ -20,6 +23,7 @@ from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.stored import KEPT, StoredRecords
 from reviewgauge.engine.run.journal import Journal
+from reviewgauge.engine.run.kept import Origin, remembered
 from reviewgauge.engine.run.manifest import benchmark_hash
 
 R = TypeVar("R", bound=Record)
@@ -27,18 +31,20 @@ OutcomeKey = tuple[str, str, int]  # case, system, attempt
 
 
 class StoredCases(NamedTuple):
-    """The cases, and the position of each by its id."""
+    """The cases, the position of each by its id, and a digest of the file."""
 
     cases: Sequence[Case]
     at: Mapping[str, int]
+    digest: str
 
 
 class StoredOutcomes(NamedTuple):
-    """The outcomes, and of each, in the same order, its key and its digest."""
+    """The outcomes, of each, in the same order, its key and its digest, and a digest of the file."""
 
     outcomes: Sequence[Outcome]
     keys: Sequence[OutcomeKey]
     digests: Sequence[str]
+    digest: str = ""
 
 
 class ScoreHead(NamedTuple):
@@ -51,10 +57,11 @@ class ScoreHead(NamedTuple):
 
 
 class StoredScores(NamedTuple):
-    """The scores, and of each, in the same order, its head."""
+    """The scores, of each, in the same order, its head, and a digest of the file."""
 
     scores: Sequence[Score]
     heads: Sequence[ScoreHead]
+    digest: str = ""
 
 
 class StoredLabels(NamedTuple):
@@ -62,6 +69,12 @@ class StoredLabels(NamedTuple):
 
     labels: Sequence[Label]
     on: Mapping[str, Sequence[int]]
+
+
+Row = TypeVar("Row", str, tuple[OutcomeKey, str], ScoreHead)
+_CASE_INDEX = TypeAdapter(tuple[list[int], list[int], list[str]])
+_OUTCOME_INDEX = TypeAdapter(tuple[list[int], list[int], list[tuple[OutcomeKey, str]]])
+_SCORE_INDEX = TypeAdapter(tuple[list[int], list[int], list[ScoreHead]])
 
 
 @contextmanager
@@ -72,88 +85,136 @@ def _indexed(path: Path, model: type[R], keep: int = KEPT) -> Iterator[tuple[Bin
         yield stream, StoredRecords(os.dup(descriptor), str(path), model, keep)
 
 
+def _rows_of(
+    stream: BinaryIO,
+    records: StoredRecords[R],
+    kind: TypeAdapter[tuple[list[int], list[int], list[Row]]],
+    read: Callable[[], list[Row]],
+    *of: str,
+) -> tuple[list[Row], str]:
+    """(a row a record, a digest of the file), with the places of the records noted.
+
+    `read` goes through the whole file for it, where that was not done before. `of`: the file's path, a digest of what
+    else `read` depends on, and which of the file's records these are, where not all.
+    """
+    whole = hashlib.sha256()
+    while piece := stream.read(1 << 20):
+        whole.update(piece)
+    content, end = whole.hexdigest(), stream.tell()
+
+    def index() -> tuple[list[int], list[int], list[Row]]:
+        stream.seek(0)
+        rows = read()
+        return records.places.starts.tolist(), records.places.sizes.tolist(), rows
+
+    path, known, *part = of
+    origin = Origin(os.path.realpath(path), f"{content} {known}")
+    starts, sizes, rows = remembered(f"index {part}", origin, kind, index, still=lambda: stream.tell() == end)
+    if not records:
+        records.places.starts.extend(starts)
+        records.places.sizes.extend(sizes)
+    return rows, content
+
+
 def stored_cases(path: Path, benchmark: str) -> StoredCases:
     """The cases in a file. Raises BadInput when they are not those of this benchmark."""
-    at: dict[str, int] = {}
 
-    def read(stream: BinaryIO, cases: StoredRecords[Case]) -> Iterator[Case]:
-        for number, start, line in placed_lines(stream, str(path)):
-            case = parse_record(Case, line, str(path), number)
-            at[sys.intern(case.id)] = cases.places.add(start, len(line))
-            yield case
+    def read() -> list[str]:
+        names: list[str] = []
+
+        def each() -> Iterator[Case]:
+            for number, start, line in placed_lines(stream, str(path)):
+                case = parse_record(Case, line, str(path), number)
+                names.append(case.id)
+                cases.places.add(start, len(line))
+                yield case
+
+        if benchmark_hash(each()) != benchmark:
+            raise BadInput(
+                str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
+            )
+        return names
 
     try:
         with _indexed(path, Case, keep=0) as (stream, cases):
-            if benchmark_hash(read(stream, cases)) != benchmark:
-                raise BadInput(
-                    str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
-                )
+            names, digest = _rows_of(stream, cases, _CASE_INDEX, read, str(path), benchmark)
     except OSError as error:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
-    return StoredCases(cases, at)
+    return StoredCases(cases, {name: at for at, name in enumerate(names)}, digest)
 
 
-def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str) -> StoredOutcomes:
+def stored_outcomes(journal: Journal[Outcome], known: StoredCases, cases: str) -> StoredOutcomes:
     """One outcome per (case, system, attempt), in the order in which they first came.
 
     A failure gives way to whatever was recorded after it. Two reviews under one key, and one of a case that is not
     `known`, are errors.
     """
-    reviewed = bytearray()
-    found: dict[OutcomeKey, int] = {}
-    digests: list[str] = []
     path = str(journal.path)
+
+    def read() -> list[tuple[OutcomeKey, str]]:
+        reviewed = bytearray()
+        found: dict[OutcomeKey, int] = {}
+        digests: list[str] = []
+        for number, start, size, outcome in journal.read_from(stream):
+            _check_outcome(outcome, known.at, path, number, cases)
+            outcomes.keep(start, size, outcome)
+            key = (sys.intern(outcome.case), sys.intern(outcome.system), outcome.attempt)
+            at = found.get(key)
+            if at is None:
+                found[key] = outcomes.places.add(start, size)
+                reviewed.append(outcome.review is not None)
+                digests.append(outcome.digest)
+                continue
+            if reviewed[at]:
+                raise BadInput(
+                    path,
+                    f"is a second outcome for case {outcome.case}, {outcome.system}, attempt {outcome.attempt}",
+                    record=number,
+                    remedy="remove one of the two lines",
+                )
+            outcomes.places.replace(at, start, size)
+            reviewed[at], digests[at] = outcome.review is not None, outcome.digest
+        return list(zip(found, digests, strict=True))
+
     try:
         with _indexed(journal.path, Outcome) as (stream, outcomes):
-            for number, start, size, outcome in journal.read_from(stream):
-                _check_outcome(outcome, known, path, number, cases)
-                outcomes.keep(start, size, outcome)
-                key = (sys.intern(outcome.case), sys.intern(outcome.system), outcome.attempt)
-                at = found.get(key)
-                if at is None:
-                    found[key] = outcomes.places.add(start, size)
-                    reviewed.append(outcome.review is not None)
-                    digests.append(outcome.digest)
-                    continue
-                if reviewed[at]:
-                    raise BadInput(
-                        path,
-                        f"is a second outcome for case {outcome.case}, {outcome.system}, attempt {outcome.attempt}",
-                        record=number,
-                        remedy="remove one of the two lines",
-                    )
-                outcomes.places.replace(at, start, size)
-                reviewed[at], digests[at] = outcome.review is not None, outcome.digest
+            rows, digest = _rows_of(stream, outcomes, _OUTCOME_INDEX, read, path, known.digest)
     except FileNotFoundError:
         return StoredOutcomes([], [], [])
-    return StoredOutcomes(outcomes, list(found), digests)
+    return StoredOutcomes(outcomes, [key for key, _ in rows], [own for _, own in rows], digest)
 
 
-def stored_scores(journal: Journal[Score], known: Container[str], cases: str, metric: str | None) -> StoredScores:
+def stored_scores(journal: Journal[Score], known: StoredCases, cases: str, metric: str | None) -> StoredScores:
     """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
-    found: dict[tuple[OutcomeKey, str], int] = {}
-    heads: list[ScoreHead] = []
     path = str(journal.path)
+    wanted = None if metric is None else _may_be_of(metric)
+
+    def read() -> list[ScoreHead]:
+        found: dict[tuple[OutcomeKey, str], int] = {}
+        heads: list[ScoreHead] = []
+        for number, start, size, score in journal.read_from(stream, wanted):
+            if score.case not in known.at:
+                raise BadInput(path, f"case {score.case!r} is not in {cases}", record=number, field="case")
+            if metric is not None and score.metric != metric:
+                continue
+            scores.keep(start, size, score)
+            key = (sys.intern(score.case), sys.intern(score.system), score.attempt)
+            applies = score.parts is not None or score.failure is not None
+            head = ScoreHead(key, sys.intern(score.metric), score.of, applies)
+            if (at := found.get((key, head.metric))) is None:
+                found[key, head.metric] = scores.places.add(start, size)
+                heads.append(head)
+            else:
+                scores.places.replace(at, start, size)
+                heads[at] = head
+        return heads
+
     try:
         with _indexed(journal.path, Score) as (stream, scores):
-            for number, start, size, score in journal.read_from(stream, None if metric is None else _may_be_of(metric)):
-                if score.case not in known:
-                    raise BadInput(path, f"case {score.case!r} is not in {cases}", record=number, field="case")
-                if metric is not None and score.metric != metric:
-                    continue
-                scores.keep(start, size, score)
-                key = (sys.intern(score.case), sys.intern(score.system), score.attempt)
-                applies = score.parts is not None or score.failure is not None
-                head = ScoreHead(key, sys.intern(score.metric), score.of, applies)
-                if (at := found.get((key, head.metric))) is None:
-                    found[key, head.metric] = scores.places.add(start, size)
-                    heads.append(head)
-                else:
-                    scores.places.replace(at, start, size)
-                    heads[at] = head
+            heads, digest = _rows_of(stream, scores, _SCORE_INDEX, read, path, known.digest, *filter(None, [metric]))
     except FileNotFoundError:
         return StoredScores([], [])
-    return StoredScores(scores, heads)
+    return StoredScores(scores, heads, digest)
 
 
 def stored_labels(journal: Journal[Label]) -> StoredLabels:
@@ -184,7 +245,7 @@ def _may_be_of(metric: str) -> Callable[[bytes], bool]:
     return wanted
 
 
-def _check_outcome(outcome: Outcome, known: Container[str], path: str, number: int, cases: str) -> None:
+def _check_outcome(outcome: Outcome, known: Mapping[str, int], path: str, number: int, cases: str) -> None:
     if outcome.case not in known:
         raise BadInput(path, f"case {outcome.case!r} is not in {cases}", record=number, field="case")
     if (outcome.review is None) == (outcome.failure is None):

@@ -16,10 +16,11 @@ from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Metric, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
+from reviewgauge.core.specs import import_named, is_ours, load, load_recorded, short_spec, signature
 from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.indexes import OutcomeKey, ScoreHead
+from reviewgauge.engine.run.kept import Origin
 from reviewgauge.engine.run.manifest import MIXED, SystemEntry
 
 T = TypeVar("T", Outcome, Score)
@@ -58,6 +59,7 @@ class ScoredRun:
     systems_in: Sequence[Mapping[str, str]] = ()
     outcome_keys: Sequence[OutcomeKey] = ()
     score_keys: Sequence[OutcomeKey] = ()
+    origin: Origin | None = field(default=None, init=False)  # of what was read; what is made from it has none
 
     @property
     def systems(self) -> list[str]:
@@ -152,7 +154,18 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
                 systems_in=scored,
             )
         )
+    _note_origins(runs, found)
     return found
+
+
+def _note_origins(runs: Sequence[RunFolder], found: Sequence[ScoredRun]) -> None:
+    """Say where it was read, unless code outside of this package makes figures of it."""
+    places, contents = zip(*(run.origin for run in runs), strict=True)
+    for one in found:
+        loaded = [by.texts[0] for by in one.reviewers.values() if by.reviewer is not None]
+        if all(map(is_ours, (one.signature, *loaded))):
+            content = "\n".join((one.signature, *contents, str(one.systems_in)))
+            object.__setattr__(one, "origin", Origin("\n".join(places), content))
 
 
 def _reviewed_by(entry: SystemEntry) -> ReviewedBy:
