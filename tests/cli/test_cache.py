@@ -153,7 +153,7 @@ def test_what_is_derived_is_taken_out_apart(filled: Path, run: Callable[..., Sai
     found = reviewgauge.cache()
     assert (found.indexes, found.vectors, found.calls) == (1, 1, 6)
     assert found.indexes_bytes > 24
-    assert "1 indexes of code" in run("info").stdout
+    assert "1 indexes of code and runs" in run("info").stdout
     assert "made again when needed (confirm with --yes)" in run("clear", "--derived").stderr
     assert "1 vectors, 1 indexes deleted" in run("clear", "--derived", "--yes").stdout
     left = reviewgauge.cache()

@@ -84,8 +84,8 @@ def cache() -> CacheInfo:
 def clear(*, model: str | None = None, older_than: float | None = None, derived: bool = False) -> CacheCleared:
     """Delete answers from the cache: all, those of one model, or those older than so many days.
 
-    `derived` deletes what is made again when needed instead: the vectors of texts and the indexes of code. Raises
-    UserError for a cache that is broken or locked.
+    `derived` deletes what is made again when needed instead: the vectors of texts and the indexes of code and runs.
+    Raises UserError for a cache that is broken or locked.
     """
     file = _file()
     if not derived:

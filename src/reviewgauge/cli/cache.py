@@ -20,7 +20,7 @@ def command() -> None:
 @command.command("info")
 @json_option
 def info_command(as_json: bool) -> None:
-    """Show what the cache holds: calls, tokens and dollars by model, vectors, and indexes of code."""
+    """Show what the cache holds: calls, tokens and dollars by model, vectors, and indexes of code and runs."""
     found = cache()
 
     def show() -> object:
@@ -28,7 +28,7 @@ def info_command(as_json: bool) -> None:
             return "the cache is turned off (REVIEWGAUGE_CACHE=off)"
         lines = f"{found.path}: {found.calls:,} calls, {_size(found.bytes)}"
         vectors = f"{found.vectors_path}: {found.vectors:,} vectors, {_size(found.vectors_bytes)}"
-        indexes = f"{found.indexes_path}: {found.indexes:,} indexes of code, {_size(found.indexes_bytes)}"
+        indexes = f"{found.indexes_path}: {found.indexes:,} indexes of code and runs, {_size(found.indexes_bytes)}"
         return [lines, *([_table(found)] if found.models else []), vectors, indexes]
 
     emit(found, as_json, show)
@@ -65,7 +65,7 @@ def _table(found: CacheInfo) -> object:
 @command.command("clear")
 @click.option("--model", help="Only calls of this model: a spec, or a model's name.")
 @click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Only calls older than so many days.")
-@click.option("--derived", is_flag=True, help="The vectors of texts and the indexes of code instead of calls.")
+@click.option("--derived", is_flag=True, help="The vectors of texts and the indexes of code and runs instead of calls.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def clear_command(model: str | None, older_than: float | None, derived: bool, yes: bool, as_json: bool) -> None:
