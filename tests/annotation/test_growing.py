@@ -382,3 +382,5 @@ def test_a_benchmark_grows_by_what_people_say_of_its_own_content(
     assert {one.id for one in proposed.neutral if one.same_as is None} <= {one.id for one in kept}
     assert all(one.extra["people"] for one in kept)
     assert "Decided by people" in (tmp_path / "bench-2" / "card.md").read_text()
+    assert main(["annotate", "grow", gold, grown, "-o", str(tmp_path / "bench-3")]) == 2
+    assert "nothing was judged that" in capsys.readouterr().err

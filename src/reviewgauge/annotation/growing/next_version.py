@@ -266,7 +266,7 @@ def grow(
     made = people.settle([Candidate(case=growth.case(case)) for case in cases])
     grown = [one.case for one in made if isinstance(one, Candidate)]
     said = people.section()
-    if not growth.added.total() and said is None:
+    if grown == list(cases):
         raise UserError(
             f"nothing was judged that {name} does not have", remedy="judge first: reviewgauge annotate serve"
         )
