@@ -15,7 +15,7 @@ from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.reports.study import BenchmarkFacts, CellCost, Estimate, StudyReport, Trouble
 from reviewgauge.views.study_files import study_page, written
 from reviewgauge.views.table_plots import drawing
-from reviewgauge.views.terminal.study_tables import estimate_lines, study_view
+from reviewgauge.views.terminal.documents import estimate_lines, study_view
 from reviewgauge.views.values import number, shown
 
 EVIL = "=cmd|'/c calc' <script>alert(1)</script> \\input{x} & 50% | `x` \x1b[31m"

@@ -14,7 +14,7 @@ from reviewgauge.cli.options import json_option, model_options, seed_option, ver
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.reports.study import Estimate
 from reviewgauge.views.figures import counted
-from reviewgauge.views.terminal.study_tables import estimate_lines, study_view
+from reviewgauge.views.terminal.documents import estimate_lines, study_view
 
 
 @verb("study")

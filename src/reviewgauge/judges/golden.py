@@ -13,9 +13,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, JsonValue
 
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.trust import ModelName, texts_in
-from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
+from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict, Votes
 from reviewgauge.judges.pairs.fixes import with_fix
 from reviewgauge.models.answers.readers import check_same
 from reviewgauge.models.answers.records import AnswerRecord, LooseText, answer_schema, read_record
@@ -45,12 +46,9 @@ class Golden(ModelJudge):
     model: ModelName = ""
     prompt: Literal["own"] = "own"
     location: Location = "any"
-    tolerance: int = 1
-    votes: int = 1
+    tolerance: Count = 1
+    votes: Votes = 1
     agree: Agree = "majority"
-
-    def __post_init__(self) -> None:
-        self.check()
 
     @property
     def answer_schema(self) -> Mapping[str, JsonValue]:

@@ -14,10 +14,11 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import ModelName
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict, Votes
 from reviewgauge.judges.pairs.fixes import with_fix
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.readers import one_answer, yes_no
@@ -42,13 +43,10 @@ class SameConcern(ModelJudge):
     model: ModelName = ""
     prompt: Literal["fenced", "published", "evaluation"] = "fenced"
     location: Location = "first"
-    tolerance: int = 1
-    votes: int = 1
+    tolerance: Count = 1
+    votes: Votes = 1
     agree: Agree = "majority"
     order: Order = "comment_first"
-
-    def __post_init__(self) -> None:
-        self.check()
 
     @property
     def answer_schema(self) -> Mapping[str, JsonValue] | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reviewgauge.core.parameters import Count
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import ARM, Arm, Case, Comment, Review, Task, findings
 from reviewgauge.core.results import Bounds, CommentOutcome, CommentState, Matching
@@ -48,7 +49,7 @@ class Twins(Metric):
 
     judge: PluginSpec = "lexical"
     location: LocationRule = "hint"
-    tolerance: int = 1
+    tolerance: Count = 1
 
     headline: ClassVar[str] = "d_prime"
     facets: ClassVar[Sequence[str]] = ("operator", "made", "category", "severity", "needs")

@@ -20,7 +20,7 @@ from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.judges.pairs.asking import Compared, ModelJudge, judge_of
+from reviewgauge.judges.pairs.asking import Compared, ModelJudge, Votes, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.request.model_spec import is_model
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -46,7 +46,7 @@ class MergeSame(Stage):
     """
 
     judge: PluginSpec = "lexical"
-    votes: int = 5
+    votes: Votes = 5
     prompt: Literal["fenced", "published"] = "fenced"
 
     def __post_init__(self) -> None:

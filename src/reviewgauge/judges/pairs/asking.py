@@ -10,9 +10,9 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Judge
@@ -77,6 +77,7 @@ Order = Literal["comment_first", "reference_first", "both"]
 Cell = tuple[int, int]  # (comment, reference) by place
 NOT_ASKED = "not asked: "  # prefix of the reason of a verdict without a question
 MOST_VOTES = 99
+Votes = Annotated[int, Field(ge=1, le=MOST_VOTES)]
 
 
 class Compared(NamedTuple):
@@ -135,15 +136,12 @@ class ModelJudge(Asking):
         """The JSON schema of the answers, for endpoints that take one; None asks for words."""
         return None
 
-    def check(self) -> None:
-        """Check the parameters. Raises ValueError, and UserError for an unknown model."""
+    def __post_init__(self) -> None:
+        """Raise ValueError, and UserError for an unknown model."""
+        super().__post_init__()
         if not self.model:
             raise ValueError("a model is required, such as model='openai:gpt-5'")
         parse_model(self.model)
-        if not 1 <= self.votes <= MOST_VOTES:
-            raise ValueError(f"votes={self.votes} must be from 1 to {MOST_VOTES}")
-        if self.tolerance < 0:
-            raise ValueError("tolerance counts lines and cannot be negative")
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from rich.text import Text as RichText
 
 from reviewgauge.core.document import Block, Chart, Column, Document, Section, Table, Text, Value
 from reviewgauge.core.errors import one_line
+from reviewgauge.core.reports.study import Estimate, StudyReport
+from reviewgauge.models.request.budget import money
 from reviewgauge.views.figures import visible
 from reviewgauge.views.terminal.tables import Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.values import bounds_of, explained, first_text, is_published_only, legend, shown
@@ -162,3 +164,37 @@ def _left_out(table: Table, rows: int, fit: _Shown, files: str) -> list[str]:
     ]
     where = f"in {files}/{table.name}.csv" if files else "--json has"
     return [f"{where}: {'; '.join(filter(None, left))}"] if any(left) else []
+
+
+# --- a study: the estimate before it, and its tables ------------------------------------------------------------------
+
+
+def estimate_lines(found: Estimate) -> list[str]:
+    """What the study will take, in sentences."""
+    cells = f"{_n(found.cells, 'cell')} of {_n(found.reviewers, 'reviewer')} on {_n(found.benchmarks, 'benchmark')}"
+    lines = [f"Estimate: {cells}; {_n(found.reviews, 'review')} to make"]
+    if found.calls or found.reused:
+        price = "an unknown sum" if found.dollars is None else money(found.dollars)
+        price += f" (no price is known for {', '.join(found.unpriced)})" if found.unpriced else ""
+        price += f", at most {money(found.worst)}" if found.worst is not None and found.dollars else ""
+        price += " (the fake model's price is invented)" if found.invented else ""
+        lines[0] += (
+            f"; {_n(found.calls, 'call')} to pay for, {found.reused:,} more are in the cache or shared; about "
+            f"{found.tokens_in:,} tokens in and {found.tokens_out:,} out: {price}"
+        )
+    lines += [f"will fail: {one.benchmark}, {one.what}: {one.why}" for one in found.troubles]
+    return lines
+
+
+def _n(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def study_view(report: StudyReport) -> RenderableType:
+    """Every table, then what has no result."""
+    parts: list[RenderableType] = [plain(report.title, style="bold"), RichText("")]
+    for table in report.tables:
+        parts += [table_view(table, files="tables"), RichText("")]
+    parts += [notes_below(*report.notes)] if report.notes else []
+    parts += [notes_below(*(f"! {one.benchmark}, {one.what}: {one.why}" for one in report.troubles))]
+    return Group(*parts)
