@@ -1,6 +1,7 @@
 """Reviews whose usefulness is known, for `useful_suggestions`: `python benchmarks/useful.py BENCH`, then score them.
 
-Of each change with a verified finding: `oracle` suggests the fix's own patch without its tests, `inverse` a line that
+Of each change with a verified finding: `oracle` suggests the fix's own patch without its tests (of a
+defect that was put in, the lines before it), `inverse` a line that
 ends every import of the file, `untouched` the lines as they are, `empty` nothing. They are written to
 BENCH/reviews.jsonl: `reviewgauge review BENCH recorded analyser -o RUN`, `reviewgauge score RUN useful_suggestions`.
 """
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from reviewgauge.core.records import Case, Comment, Review, Span
+from reviewgauge.core.records import Case, Comment, Origin, Review, Span
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.metrics.execution.allowed import check_path
 from reviewgauge.metrics.execution.worth import tests_worth
@@ -41,8 +42,11 @@ def reviews(case: Case) -> Iterator[Review]:
     for n, one in enumerate(found):
         assert one.span is not None and one.resolution is not None
         place, said = Span(path=one.span.path, start=1), {"id": f"c{n}", "body": one.body}
-        patch = fix_patch(case, one.resolution.commit or "")
-        arms["oracle"].append(Comment(id=f"c{n}", body=f"{one.body}\n\n```diff\n{patch}\n```", span=one.span))
+        if one.origin is Origin.INJECTED:
+            arms["oracle"].append(Comment(**said, span=one.span, suggestion=one.resolution.snippet))
+        else:
+            patch = fix_patch(case, one.resolution.commit or "")
+            arms["oracle"].append(Comment(id=f"c{n}", body=f"{one.body}\n\n```diff\n{patch}\n```", span=one.span))
         arms["inverse"].append(Comment(**said, span=place, suggestion="raise ImportError('inverse')"))
         assert case.change.git is not None and case.change.head is not None
         first = (Repository(Path(case.change.git)).blob(case.change.head, one.span.path) or b"").split(b"\n")[0]

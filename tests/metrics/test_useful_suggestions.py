@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from history_builder import Told
+from fixed_shop import FIX, PYTEST, ROOTS, build_case
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
-from reviewgauge.api.build import build
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Format, Measured
 from reviewgauge.core.records import Anchoring, Case, Comment, Review, Side, Span
 from reviewgauge.core.results import CommentState
@@ -21,46 +19,13 @@ from reviewgauge.core.specs import load
 from reviewgauge.metrics.useful_suggestions import UsefulSuggestions
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.repo.diff.edits import Block, Refusal, TextEdit, apply_edits
-from reviewgauge.repo.guarded.sandbox import check_sandbox
 
 pytestmark = [pytest.mark.processes, pytest.mark.drill]
-
-ROOTS = tuple(dict.fromkeys((sys.prefix, sys.base_prefix)))
-PYTEST = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider {{files}}"
-TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item\n    return amount\n"
-TESTS = "from shop import total\n\n\ndef test_it():\n    assert total.total([1, 2]) == 3\n"
-SAFE = "import random\n\nfrom shop import total\n\n\ndef test_none():\n    assert total.total([]) == 0\n"
-FIX = (
-    "```diff\n--- a/shop/total.py\n+++ b/shop/total.py\n@@ -3 +3 @@\n"
-    "-    for item in items[1:]:\n+    for item in items:\n```"
-)
 
 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    """A change with one verified finding, whose fix has a test, and an older test that passes."""
-    try:
-        check_sandbox()
-    except UserError as error:
-        pytest.skip(str(error))
-    top = tmp_path_factory.mktemp("useful")
-    told = Told(top / "shop")
-    told.commit("begin", {"README.md": "shop\n", "shop/__init__.py": "", "shop/other.py": "A = 1\n"})
-    told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]"), "tests/test_none.py": SAFE})
-    told.commit(
-        "Fix total forgetting the first item",
-        {"shop/total.py": TOTAL.format(""), "tests/test_total.py": TESTS},
-        days=20,
-    )
-    told.quiet(500)
-    stage = f"verify_fixes(test={PYTEST!r}, sandbox='bwrap', visible={ROOTS!r})"
-    build(told.folder, out=top / "bench", stages=[stage])
-    lines = (top / "bench" / "cases.jsonl").read_bytes().splitlines()
-    cases = [parse_record(Case, line, "cases.jsonl", number) for number, line in enumerate(lines, 1)]
-    (found,) = [one for one in cases if one.change.title == "Add total"]
-    git = found.change.git or ""
-    git = git if Path(git).is_absolute() else str(top / "bench" / git)
-    return found.model_copy(update={"change": found.change.model_copy(update={"git": git})})
+    return build_case(tmp_path_factory.mktemp("useful"))
 
 
 METRIC = UsefulSuggestions(test=PYTEST, visible=ROOTS)

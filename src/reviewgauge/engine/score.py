@@ -30,11 +30,15 @@ _LARGEST_BATCH = 500  # reviews, with their cases: what is in memory at a time
 
 
 class ScoreTotals(WorkTotals):
-    """What measuring one metric did. `failed` are failures of the metric; `failed_reviews` had nothing to measure."""
+    """What measuring one metric did. `failed` are failures of the metric; `failed_reviews` had nothing to measure.
+
+    `would_run`: of a dry run, what the metric runs beside model calls.
+    """
 
     metric: str
     not_applicable: int = 0
     failed_reviews: int = 0
+    would_run: str = ""
 
     @property
     def all_failed(self) -> bool:
@@ -152,7 +156,8 @@ def dry_run_score(
         for done, (outcome, _) in enumerate(found, 1):
             if progress is not None:
                 progress(done, len(todo), f"{outcome.system} {outcome.case}")
-    return ScoreTotals(metric=scorer.signature, left=len(todo))
+    items = [(scorer.cases[one.case], one.review) for one in todo if one.review is not None]
+    return ScoreTotals(metric=scorer.signature, left=len(todo), would_run=metric.dry_run(items))
 
 
 class _Todo(NamedTuple):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Matching
 from reviewgauge.core.trust import PluginSpec
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.metrics.matching.match import LocationRule
@@ -47,3 +49,12 @@ class ByHits(Metric):
     def pins(self) -> Mapping[str, str]:
         """The judge's pins."""
         return self.hits.pins()
+
+    def agreement(self, case: Case, review: Review, matching: Matching) -> dict[str, float]:
+        """On how many findings `hits` says the same."""
+        said = self.hits.parts(case, review) if matching.groups else ""
+        if isinstance(said, str) or said.matching is None:
+            return {}
+        hit = {name: group.hit for group in said.matching.groups for name in group.members}
+        same = sum(hit[group.group] == group.hit for group in matching.groups)
+        return {"compared": float(len(matching.groups)), "same": float(same)}

@@ -30,6 +30,18 @@ def failing(run: SuiteRun) -> frozenset[str]:
     return frozenset(test_names(run.failing) or ([COMMAND] if run.result == "fail" else []))
 
 
+def usual_seconds() -> tuple[int, float]:
+    """How many runs are remembered, and how long they took on average; (0, 0.0) where none is."""
+    file = None if (home := cache_home()) is None else home / NAME
+    if file is None or not file.exists():
+        return 0, 0.0
+    with closing(open_file(file, _TABLE)) as database:
+        found = [
+            parse_record(SuiteRun, bytes(run), NAME).seconds for (run,) in database.execute("SELECT run FROM runs")
+        ]
+    return len(found), sum(found) / max(1, len(found))
+
+
 @dataclass(frozen=True)
 class Remembered:
     """Runs tests, or reads what an earlier call found; nothing is run twice, also by a process that was killed."""
@@ -152,6 +164,11 @@ class TestedChange:
     def baselines(self) -> Mapping[str, Untouched]:
         """What the tests of each fix do on the untouched change."""
         return {fix: self.untouched(fix) for fix in dict.fromkeys(self.fix_of.values())}
+
+    @property
+    def problem(self) -> str:
+        """Why the tests of a fix say nothing of the untouched change; empty where all do."""
+        return next((one.problem for one in self.baselines.values() if one.problem), "")
 
     @cached_property
     def existing(self) -> Untouched:

@@ -41,7 +41,7 @@ class Suggestions:
         """The suggestion of a comment, why it cannot be applied, or None where it makes none."""
         try:
             edits = suggested_edits(comment)
-            return self._applied(comment.id, edits) if edits else None
+            return self.applied(comment.id, edits) if edits else None
         except Refusal as refusal:
             return refusal
 
@@ -52,13 +52,14 @@ class Suggestions:
         left = 0
         for one in suggestions:
             try:
-                files = self._applied("", [*kept, *one.edits]).files
+                files = self.applied("", [*kept, *one.edits]).files
                 kept += [edit for edit in one.edits if edit not in kept]
             except Refusal:
                 left += 1
         return files, left
 
-    def _applied(self, name: str, edits: Sequence[Edit]) -> Suggestion:
+    def applied(self, name: str, edits: Sequence[Edit]) -> Suggestion:
+        """The files that edits make. Raises Refusal."""
         paths = list(dict.fromkeys(edit.path for edit in edits))
         for path in paths:
             check_path(path, self.tested.paths, self.command)
@@ -77,3 +78,11 @@ class Suggestions:
 
 def _parses(content: bytes, path: str) -> bool:
     return isinstance(parse(content, path), SyntaxTree)
+
+
+def suggests(comment: Comment) -> bool:
+    """Whether a comment suggests code that can be read."""
+    try:
+        return bool(suggested_edits(comment))
+    except Refusal:
+        return False

@@ -79,7 +79,7 @@ def drop_notes(drops: Sequence[Drop]) -> list[str]:
 def score_line(totals: ScoreTotals, estimated: bool) -> str:
     """What measuring one metric did."""
     if estimated:
-        return f"{counted(totals.left, 'review')} to measure"
+        return "; ".join(filter(None, (f"{counted(totals.left, 'review')} to measure", totals.would_run)))
     parts = [f"{counted(totals.done, 'review')} measured"]
     parts += [f"{totals.skipped} measured before"] if totals.skipped else []
     parts += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
