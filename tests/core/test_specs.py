@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from reviewgauge.contexts.bm25 import Bm25
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Context, Measured, Metric, Reviewer
-from reviewgauge.core.records import Case, Review
+from reviewgauge.core.protocols import Context, Excerpt, Measured, Metric, Reviewer
+from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.specs import build, catalogue, load, names, parse_spec, short_spec, signature
 from reviewgauge.stages.from_git import FromGit
 
@@ -142,3 +142,19 @@ def test_bounds_of_a_type_hold_in_specs_and_in_python() -> None:
         Bm25(k=0)
     with pytest.raises(ValueError, match="variant='other' must be one of 'basic', 'ag', 'ma'"):
         FromGit(variant="other")  # type: ignore[arg-type]
+
+
+class _Checked:
+    def __post_init__(self) -> None:
+        raise ValueError("the class beside it was asked")
+
+
+@dataclass(frozen=True)
+class _Mixed(Context, _Checked):
+    def excerpts(self, change: Change, piece: Change) -> list[Excerpt]:
+        return []
+
+
+def test_a_class_that_is_mixed_in_checks_too() -> None:
+    with pytest.raises(ValueError, match="the class beside it was asked"):
+        _Mixed()

@@ -52,6 +52,8 @@ class Plugin(ABC):
     def __post_init__(self) -> None:
         """Raise ValueError for a parameter out of the bounds of its type (`k: Positive = 3`)."""
         check_bounds(self)
+        if beside := getattr(super(), "__post_init__", None):  # of a class that is mixed in
+            beside()
 
     def pins(self) -> Mapping[str, str]:
         """What this plug-in rests on beyond its parameters: weights, library versions, data hashes, prompts."""
