@@ -60,6 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
         if "shared_data" in fixtures:
             item.add_marker("reference")
+    items.sort(
+        key=lambda item: _unit(item.path) != "docs"
+    )  # what takes longest first: no worker waits for it at the end
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.base import Id, escape_cell, unescape_cell, unsafe
 
+ANY_ID = TypeAdapter[str](Id)
 STARTS = "=+-@＝＋－＠\t\r\n"
 texts = st.text(alphabet=st.sampled_from(f"{STARTS}' a1(\u00a0\u3000"), max_size=8) | st.text(max_size=20)
 
@@ -25,10 +26,10 @@ def test_escaping_can_be_undone_and_leaves_no_formula(text: str) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("a:~/.\\ \n\x7fé"), max_size=6) | st.text(max_size=10))
-@settings(max_examples=3000)
+@settings(max_examples=500)
 def test_the_pattern_of_ids_takes_what_is_safe_and_nothing_else(text: str) -> None:
     try:
-        TypeAdapter(Id).validate_python(text)
+        ANY_ID.validate_python(text)
         taken = True
     except ValidationError:
         taken = False

@@ -9,13 +9,15 @@ import pytest
 from documented import CONSOLE, follow
 
 DOCS = Path(__file__).parents[2] / "docs"
-START, GUIDES = (
-    [pytest.param(page, id=f"{folder}/{page.stem}", marks=marks) for page in sorted((DOCS / folder).glob("*.md"))]
-    for folder, marks in (("start", [pytest.mark.pages]), ("guides", [pytest.mark.drill]))  # the guides take minutes
-)
+QUICK = ("start/gate-in-ci", "start/paper")  # the others run programs on every change of a history, for minutes
+PAGES = [
+    pytest.param(page, id=name, marks=() if name in QUICK else pytest.mark.drill)
+    for page in sorted((*DOCS.glob("start/*.md"), *DOCS.glob("guides/*.md")))
+    for name in [f"{page.parent.name}/{page.stem}"]
+]
 
 
-@pytest.mark.parametrize("page", [*START, *GUIDES])
+@pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_the_page_print_what_it_shows(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

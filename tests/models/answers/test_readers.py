@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import pytest
@@ -30,6 +30,23 @@ CATEGORIES = ("Security Vulnerability", "Code Defect", "Maintainability and Read
 TYPES = ("E.1.1", "E.1", "F.6 Logic", "F.2")
 
 
+def each(texts: Sequence[str]) -> Callable[[Callable[[str], None]], Callable[[], None]]:
+    """One test of them all, which names the text it fails on: hundreds of tests of microseconds take seconds."""
+
+    def of(test: Callable[[str], None]) -> Callable[[], None]:
+        def run() -> None:
+            for text in texts:
+                try:
+                    test(text)
+                except BaseException as error:
+                    error.add_note(f"on {text[:300]!r}")
+                    raise
+
+        return run
+
+    return of
+
+
 def grade(text: str) -> int:
     return whole_number(text, 1, 5)
 
@@ -51,7 +68,7 @@ def unreadable(read: Callable[[str], Any], text: str) -> str:
 # --- yes or no -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "yes", "Yes", "YES.", " yes\n", "**Yes**", "`yes`", '"Yes"', "'yes'", "(yes)", "__yes__", "***Yes.***", "Yes!",
     "```\nyes\n```", "```text\nYes\n```", "Answer: yes", "**Answer:** Yes", "Final answer: **yes**.",
     "The answer is yes.",
@@ -74,7 +91,7 @@ def test_yes(text: str) -> None:
     assert yes_no(text) is True
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "no", "No.", "NO", "**No**", "Answer: no", "Final answer: No.", "The answer is: no",
     "No, they are not the same", "No, the two are different.", "No. The two are not similar.",
     "No, although both are in the same file, they differ.", "No - one is about naming, the other about a race.",
@@ -86,7 +103,7 @@ def test_no(text: str) -> None:
     assert yes_no(text) is False
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "No; both flag the null dereference.", "Yes, they're about two unconnected things.",
     "No. They're one and the same.",
     "No, that's a policy violation.", "No, both point out that the lock is never released.", "No, I'd rather not.",
@@ -143,7 +160,7 @@ def test_choice(text: str, label: str) -> None:
     assert category(text) == label
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "", "Performance, Code Defect", "Performance / Security", "Performance and security", "not performance",
     "This is a security issue", "Performance issue", "Category: Performance\nCategory: Code Defect", "Other", "speed",
     "Performance. It could be a code defect too.", "Performance\n\nOr security", "Category: other\nPerformance",
@@ -166,7 +183,7 @@ def test_the_longest_label_counts() -> None:
 # --- a grade -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "Grade:\n\n4", "<grade>\n4\n</grade>", "Grade: 4 because one point is missed",
     '{"reason": "It is close to the reference.", "grade": 4}',
     "$\\boxed{4}$", "Therefore, the grade is 4.",
@@ -184,7 +201,7 @@ def test_grade(text: str) -> None:
     assert grade(text) == 4
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "Grade: 3 because 2 of 4 points are missed", '{"grade": 4, "confidence": 1}', "Score:\n3\nReason:\n4 points missed",
     "", "0", "6", "-4", "10", "Grade=0", "Grade=6", "Grade=45", "44", "4.5", "3.5/5", "4,5", "3-4", "3 to 4",
     "4 or 5", "4/10", "3/4",
@@ -221,7 +238,7 @@ OBJECT = {"same": True, "why": "a, b}", "n": [1, 2.5, None]}
 TEXT = '{"same": true, "why": "a, b}", "n": [1, 2.5, null]}'
 
 
-@pytest.mark.parametrize("text", [
+@each([
     TEXT, f"```json\n{TEXT}\n```", f"```\n{TEXT}\n```", f"```JSON\n{TEXT}```", f"Here it is:\n\n{TEXT}",
     f"`{TEXT}`",
     f"{TEXT}\n{TEXT}", f"<think>{{\"same\": false}}</think>{TEXT}", f"My answer: {TEXT}",
@@ -233,7 +250,7 @@ def test_json_object(text: str) -> None:
     assert json_object(text, required=("same", "why")) == OBJECT
 
 
-@pytest.mark.parametrize("text", [
+@each([
     f"{TEXT}\n\nDone.", f"String[] names and [] here. {TEXT}", f"An example:\n{TEXT}", f"Do not use {TEXT}",
     f"> {TEXT}",
     "", "true", '"same"', "42", "no JSON here", '{"same": true} {"same": false}', '[{"same": true}]', "[]",
@@ -255,7 +272,7 @@ def test_no_json_object(text: str) -> None:
     unreadable(lambda text: json_object(text, required=("same", "why")), text)
 
 
-@pytest.mark.parametrize("text", [
+@each([
     "[]", '[{"a": 1}]', "[1, 2", '{"a": 1} [{"a": 2}]', "an empty object {} is passed", "items[0]", "[a, b]", "None",
 ])  # fmt: skip
 def test_no_list_is_an_object(text: str) -> None:
