@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reviewgauge.core.parameters import Count
-from reviewgauge.core.protocols import Aggregate, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured
 from reviewgauge.core.records import ARM, Arm, Case, Comment, Review, Task, findings
 from reviewgauge.core.results import Bounds, CommentOutcome, CommentState, Matching
-from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.location import locate
-from reviewgauge.metrics.hits import Hits
+from reviewgauge.metrics.execution.by_hits import ByHits
 from reviewgauge.metrics.matching.counts import Facet, add_parts
-from reviewgauge.metrics.matching.match import LocationRule
 from reviewgauge.metrics.matching.place import ChangedLines
 
 if TYPE_CHECKING:
@@ -34,7 +30,7 @@ _STATES = (CommentState.MATCHED, CommentState.UNSURE, CommentState.DUPLICATE, Co
 
 
 @dataclass(frozen=True)
-class Twins(Metric):
+class Twins(ByHits):
     """`d_prime`: how far the rate of defects that are told apart stands above the rate of alarms on their twins.
 
     A case with a defect and its twin without it are measured alike, each planted place by itself: is there a comment
@@ -47,10 +43,6 @@ class Twins(Metric):
 
     example: ClassVar[str] = "reviewgauge build . -o twins --recipe injected"
 
-    judge: PluginSpec = "lexical"
-    location: LocationRule = "hint"
-    tolerance: Count = 1
-
     headline: ClassVar[str] = "d_prime"
     facets: ClassVar[Sequence[str]] = ("operator", "made", "category", "severity", "needs")
     units: ClassVar[Mapping[str, str]] = {
@@ -62,33 +54,6 @@ class Twins(Metric):
     lower_is_better: ClassVar[frozenset[str]] = frozenset(
         {"false_alarm", "safe_alarm", "line_false_alarm", "alarms_per_change"}
     )
-
-    def __post_init__(self) -> None:
-        """Raises ValueError where `hits` would."""
-        assert self._hits
-
-    @cached_property
-    def _hits(self) -> Hits:
-        return Hits(judge=self.judge, location=self.location, tolerance=self.tolerance)
-
-    @property
-    def estimate_note(self) -> str:
-        """The judge's label, such as "offline estimate"."""
-        return self._hits.estimate_note
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The judge's models."""
-        return self._hits.models
-
-    @property
-    def reads_labels(self) -> bool:
-        """Whether the judge reads labels."""
-        return self._hits.reads_labels
-
-    def pins(self) -> Mapping[str, str]:
-        """The judge's pins."""
-        return self._hits.pins()
 
     def unmeasurable(self, case: Case) -> str:
         """Only a case of a benchmark with twins can be measured."""
@@ -107,7 +72,7 @@ class Twins(Metric):
         facets: dict[str, Facet] = {name: {} for name in self.facets}
         measured: list[Measured] = []
         for place in planted(case):  # one by one: else several on one twin would compete, and those on defects never
-            one = self._hits.parts(case.model_copy(update={"references": place, "neutral": (), "rejected": ()}), review)
+            one = self.hits.parts(case.model_copy(update={"references": place, "neutral": (), "rejected": ()}), review)
             if isinstance(one, str):
                 return one
             found = {
