@@ -11,7 +11,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.specs import parse_spec
 from reviewgauge.engine.classify import Of, Sorted
-from reviewgauge.engine.classify import classify as classify_run
+from reviewgauge.engine.classify import classify as classify_all
 from reviewgauge.engine.run.executors import Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
@@ -66,19 +66,31 @@ def classify(
 
     `labels` is a model (`openai:gpt-5` sorts comments by category), or says more: see `Labelling`.
     """
-    models, asked = models or ModelOptions(), read_labelling(labels)
-    classifier = Classifier(asked.model, asked.what, asked.votes, asked.prompt)
-    subjects: Of = asked.of or ("changes" if QUESTIONS[asked.what].of_changes else "comments")
-    with RunFolder.open(run, write=not models.dry_run) as folder, models.client(folder) as client:
-        found = classify_run(
-            folder,
-            classifier,
-            of=subjects,
-            without_code=asked.without_code,
-            write=not models.dry_run,
-            executor=Threads(models.in_flight),
-            stop=stop,
-            progress=progress,
-        )
+    models, write = models or ModelOptions(), not (models and models.dry_run)
+    with RunFolder.open(run, write=write) as folder, models.client(folder) as client:
+        found = classify_run(folder, labels, models.in_flight, write=write, stop=stop, progress=progress)
         spent = spending(client)
     return ClassifyResult(run=str(run), sorted=found, spending=spent)
+
+
+def classify_run(
+    folder: RunFolder,
+    labels: str,
+    in_flight: int,
+    *,
+    write: bool = True,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> Sorted:
+    """`classify` in a run folder that is open, with the models of the client that is."""
+    asked = read_labelling(labels)
+    return classify_all(
+        folder,
+        Classifier(asked.model, asked.what, asked.votes, asked.prompt),
+        of=asked.of or ("changes" if QUESTIONS[asked.what].of_changes else "comments"),
+        without_code=asked.without_code,
+        write=write,
+        executor=Threads(in_flight),
+        stop=stop,
+        progress=progress,
+    )

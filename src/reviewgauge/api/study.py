@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.study.material import Contender, Material
+from reviewgauge.analysis.study.material import Contender, Material, metric_named
 from reviewgauge.analysis.study.tables import study_tables
 from reviewgauge.api.studies.cells import StudyWork, Within
 from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, check_tables, name_of, plan_study
@@ -105,15 +105,14 @@ def study(
     _check_folder(folder)
     described = _with_sources(described, sources or {})
     said = frozenset((sources or {}).values())
-    origin = FromFile("", None if source.shipped else Path(file).resolve().parent, said, remedy=TRUST)
-    writer = None if trust else origin
+    writer = None if trust or source.shipped else FromFile("", Path(file).resolve().parent, said, remedy=TRUST)
     plans = plan_study(described, folder, source.name, writer)
     for plan in plans:
         _check_data(plan, source, on, described)
     check_tables(described, plans, source.name, writer)
     lock = None if models.dry_run else _lock(folder)
     try:
-        expected = estimate_study(plans, described.attempts, models, stop, progress)
+        expected = estimate_study(plans, described, models, stop, progress)
         _check_possible(plans, expected, described, on)
         if announce is not None:
             announce(expected)
@@ -141,6 +140,7 @@ def _run(
     for plan in plans:
         work.review(plan)
         work.score(plan)
+        work.label(plan, study.labels)
     reports = {} if work.stop.is_set() else _validities(study, plans, work, settings)
     ended = partial(ended, calls=sum(s.calls for s in work.spent), dollars=_dollars(work.spent))
     if work.stop.is_set():
@@ -242,8 +242,10 @@ def _validities(
         entries = [t for t in study.table if t.kind == "validity" and plan.name in (t.benchmarks or (plan.name,))]
         if not entries:
             continue
-        words = [word for entry in entries for word in (entry.metrics or ((entry.metric,) if entry.metric else ()))]
-        metrics: list[str | Metric] = [*words] or [*plan.metrics]
+        named = [entry.metrics or ((entry.metric,) if entry.metric else ()) for entry in entries]
+        measured = plan.metrics if not all(named) else ()
+        words = {word for own in named for word in own if not measured or metric_named(measured, word) is None}
+        metrics: list[str | Metric] = [*measured, *sorted(words)]
         stop, where = Within(work.stop), work.out / VALIDITY / plan.name
         try:
             result = validate(
@@ -331,6 +333,7 @@ def _material(plan: BenchmarkPlan, work: StudyWork, settings: tuple[int, int]) -
         outcomes,
         folder.labels(),
         *settings,
+        plan.dataset.scales(),
     )
 
 

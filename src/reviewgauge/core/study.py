@@ -78,11 +78,13 @@ class TableEntry(Record):
     baseline: str = ""
     across: str = ""
     groups: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    of: Literal["reviewers", "attempts", "grades"] = "reviewers"
+    of: Literal["reviewers", "attempts", "grades", "classes", "distribution", "heat map"] = "reviewers"
     dimension: str = ""
     dimensions: tuple[str, ...] = ()
     plot: bool = True
     spread: bool = False
+    mean: str = ""
+    ranks: bool = False
     published: Published | None = None
 
     @property
@@ -99,6 +101,7 @@ class StudyFile(Record):
     notes: tuple[str, ...] = ()
     attempts: int = Field(default=1, ge=1, le=1000)
     metrics: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     axes: Mapping[str, tuple[str, ...] | Mapping[str, str]] = Field(default_factory=dict)
     benchmark: tuple[BenchmarkEntry, ...] = Field(min_length=1)
     reviewer: tuple[ReviewerEntry, ...] = Field(min_length=1)
@@ -162,7 +165,7 @@ def _check_words(study: StudyFile, source: str) -> None:
                 check_known(source, f"[[{kind}]] {at}, benchmarks", name, benchmarks)
     for at, table in enumerate(study.table, 1):
         where = f"[[table]] {at} ({table.label})"
-        for key in ("axis", "across"):
+        for key in ("axis", "across", "mean"):
             if name := getattr(table, key):
                 check_known(source, f"{where}, {key}", name, list(study.axes))
         if table.kind == "ablation":

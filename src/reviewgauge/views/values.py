@@ -46,7 +46,7 @@ def shown(value: Value, column: Column | None = None, *, interval: bool = True, 
     if interval:
         parts.append(bounds_of(value, column))
     if published and value.published is not None:
-        parts.append("{" + number(value.published, value.unit) + "}")
+        parts.append("{" + number(value.published, value.unit, column.digits) + "}")
     return " ".join(filter(None, parts))
 
 

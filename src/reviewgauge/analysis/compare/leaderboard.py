@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -58,14 +58,21 @@ def attempt_spread(panel: ScoreTable, row: int, metric: Metric) -> AttemptSpread
 
 
 def leaderboard(
-    run: ScoredRun, *, resamples: int = 10_000, seed: int = 0, slices: Sequence[str] = (), least: int = 1
+    run: ScoredRun,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    slices: Sequence[str] = (),
+    least: int = 1,
+    means: Mapping[str, Sequence[str]] | None = None,
 ) -> Leaderboard:
     """Summarise the scores of a run, best system first.
 
     `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, facets of the scores, `cutoff` (the
     training cut-offs of the models), `tier` or classes (`classified:category`); facts' values with fewer cases than
     `least` are joined (`group_values`). Each system is measured on its own scored cases; where coverage differs,
-    `on_common` repeats the rows on the cases that all were scored on. Intervals are 95% percentile bootstrap intervals,
+    `on_common` repeats the rows on the cases that all were scored on. `means` adds a row for the mean of several
+    systems, by its name. Intervals are 95% percentile bootstrap intervals,
     the same draws for all systems. Raises UserError for scores of several metrics or benchmarks, and for an unknown
     slice.
     """
@@ -76,19 +83,20 @@ def leaderboard(
     sliced = add_class_slices(run, slices)
     panel = table_of(sliced)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
-    work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed))
+    work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed), means or {})
     rows, gaps = work.rows(View(np.ones(len(panel.cases), dtype=np.bool_), panel.parts))
     rows = [
         row.model_copy(update={"spread": attempt_spread(panel, at, metric), "baseline": row.system in baselines})
-        for at, row in enumerate(rows)
-    ]
+        for at, row in enumerate(rows[: len(panel.systems)])
+    ] + rows[len(panel.systems) :]
     order = _order(rows, metric, baselines)
+    own = [at for at in order if at < len(panel.systems)]
     common = np.asarray(panel.scored.all(axis=0))
     differs = bool((panel.scored != common).any())
     on_common = work.rows(View(common, panel.parts))[0] if differs and common.any() else []
     pins, pin_notes = merge_pins(panel)
     warnings = [*clusters.warnings(), *gaps, *panel.warnings, *pin_notes]
-    warnings += [*warn_of_fakes(panel, order), *_warn_of_rows([rows[at] for at in order])]
+    warnings += [*warn_of_fakes(panel, own), *_warn_of_rows([rows[at] for at in own])]
     if not panel.scored.any():
         warnings.insert(0, "no case was scored: there is no figure to show")
     if differs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -43,15 +43,19 @@ class View:
 
 @dataclass(frozen=True)
 class Summariser:
-    """Makes the rows of a leaderboard. All views share the clusters and the draws, so that rows can be compared."""
+    """Makes the rows of a leaderboard. All views share the clusters and the draws, so that rows can be compared.
+
+    `means` are rows of their own below the systems: the mean of the measures of several systems, by its name.
+    """
 
     panel: ScoreTable
     metric: Metric
     clusters: Clusters
     resampler: Resampler
+    means: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def rows(self, view: View) -> tuple[list[SystemSummary], list[str]]:
-        """One summary a system, in the order of the panel, and the measures that have no interval, in words."""
+        """One summary a system, in the order of the panel, then the means; the measures without interval, in words."""
         panel, metric = self.panel, self.metric
         kept = panel.scored & view.mask
         sizes = sum_by_cluster(kept[:, :, None].astype(np.float64), self.clusters)[:, :, 0]
@@ -60,18 +64,23 @@ class Summariser:
         draws = resampled_measures(metric, panel.names, sums, sizes, self.resampler)
         ends = self._ends(view, points)
         totals = sums.sum(axis=1)
+        position = {system: s for s, system in enumerate(panel.systems)}
+        named = [(system, [s]) for system, s in position.items()]
+        named += [(name, [position[one] for one in own]) for name, own in self.means.items()]
         found: list[SystemSummary] = []
         gaps: dict[str, list[tuple[str, float]]] = {}
-        for s, system in enumerate(panel.systems):
+        for system, of in named:
+            s = min(of, key=lambda one: int(kept[one].sum()))  # of a mean, the one that the fewest cases are known of
             n, clusters = int(kept[s].sum()), int((sizes[s] > 0).sum())
             estimates = []
             of_clusters = cache(lambda s=s: measures_of(metric, MatrixAggregate(panel.names, sums[s].T, sizes[s])))
             for measure, values in zip(points.names, points.values, strict=True):
-                value = number(values[s, 0])
+                value = number(values[of, 0].mean())
                 interval = Interval(None, None, 0.0)
                 if value is not None and clusters >= 2:
-                    interval = percentile_interval(draws.of(measure, s))
-                    if interval.low == interval.high in (0.0, 1.0) and metric.units.get(measure, "share") == "share":
+                    interval = percentile_interval(_mean_of(draws, measure, of))
+                    fixed = len(of) == 1 and interval.low == interval.high in (0.0, 1.0)
+                    if fixed and metric.units.get(measure, "share") == "share":
                         interval = _of_equal(interval, of_clusters()[measure])
                 if interval.undefined > UNDEFINED_LIMIT:
                     gaps.setdefault(measure, []).append((system, interval.undefined))
@@ -83,14 +92,15 @@ class Summariser:
                         high=interval.high,
                         unit=metric.units.get(measure, "share"),
                         n=n,
-                        fake=bool(panel.fake[s, view.mask].any()),
+                        fake=bool(panel.fake[of][:, view.mask].any()),
                         clusters=clusters,
-                        worst=ends[measure][s][0],
-                        best=ends[measure][s][1],
+                        worst=ends[measure][s][0] if len(of) == 1 else None,
+                        best=ends[measure][s][1] if len(of) == 1 else None,
                     )
                 )
-            parts = dict(zip(panel.names, totals[s].tolist(), strict=True))
-            found.append(self._summary(s, view.mask, tuple(estimates), parts))
+            parts = dict(zip(panel.names, totals[of].mean(axis=0).tolist(), strict=True))
+            own = self._summary(s, view.mask, tuple(estimates), parts)
+            found.append(own.model_copy(update={"system": system, "fake": any(e.fake for e in estimates) or own.fake}))
         return found, _say_gaps(gaps)
 
     def _summary(self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: dict[str, float]) -> SystemSummary:
@@ -130,6 +140,12 @@ class Summariser:
             return order_ends(low, high, measure in self.metric.lower_is_better)
 
         return {measure: [ends(measure, s) for s in range(len(panel.systems))] for measure in points.names}
+
+
+def _mean_of(draws: Measures, measure: str, systems: Sequence[int]) -> Numbers:
+    """The mean of several systems under each resample; undefined where one of them is."""
+    found: Numbers = np.mean([draws.of(measure, one) for one in systems], axis=0)
+    return found
 
 
 def _of_equal(interval: Interval, values: Numbers) -> Interval:

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from reviewgauge.analysis.compare.compare import compare
-from reviewgauge.analysis.study.material import DASH, Material, by_system, measures_of, study_table, summary_cell
+from reviewgauge.analysis.study.material import (
+    DASH,
+    Contender,
+    Material,
+    by_system,
+    measures_of,
+    study_table,
+    summary_cell,
+)
 from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Usage
@@ -31,19 +39,24 @@ def measure_label(measure: str) -> str:
 
 
 def leaderboard_table(entry: TableEntry, material: Material) -> Table:
-    """Columns: the measures of each metric, then how many changes were scored with the first."""
+    """Columns: the measures of each metric, what people say, and how many changes were scored with the first metric."""
     words = entry.metrics or ((entry.metric,) if entry.metric else ())
     metrics = [material.metric(word) for word in words] or [material.metrics[0]]
     chosen = material.chosen(entry)
+    shown = [*material.contenders, *(c for c in chosen if c.members)]
     columns: list[str] = []
     cells: dict[str, list[Value]] = {c.name: [Value(text=c.name)] for c in chosen}
     for metric in metrics:
-        board = by_system(material.board(metric).systems)
+        board = by_system(material.board(metric, (), shown).systems)
         for measure in measures_of(material, metric, entry if len(metrics) == 1 else TableEntry(kind=entry.kind)):
             columns.append(measure_label(measure) if len(metrics) == 1 else _metric_label(metric, metrics))
             for contender in chosen:
                 cells[contender.name].append(summary_cell(board.get(contender.system), measure, contender))
-    board = by_system(material.board(metrics[0]).systems)
+    for dimension in entry.dimensions:
+        columns.append(f"people: {dimension}")
+        for name, cell in _of_people(dimension, material, chosen):
+            cells[name].append(cell)
+    board = by_system(material.board(metrics[0], (), shown).systems)
     rows = []
     for contender in chosen:
         summary = board.get(contender.system)
@@ -53,6 +66,8 @@ def leaderboard_table(entry: TableEntry, material: Material) -> Table:
     leading = 1 + (columns.index(label) if label in columns else 0)  # the column by which they are ranked
     lower = metrics[0].headline in metrics[0].lower_is_better
     rows.sort(key=lambda row: _place(row[leading], lower))
+    if entry.ranks:
+        rows = list(zip(*[_places(column) for column in zip(*rows, strict=True)], strict=True))
     if entry.spread:
         rows += [_over_all("mean", np.mean, rows), _over_all("variance", np.var, rows)]
     return study_table(
@@ -61,7 +76,7 @@ def leaderboard_table(entry: TableEntry, material: Material) -> Table:
         rows,
         plot=Plot(kind="forest", columns=(leading,)),
         provenance="\n".join(map(material.provenance, metrics)),
-        notes=material.warnings(metrics[0], chosen),
+        notes=(*_about(entry, chosen), *material.warnings(metrics[0], chosen)),
     )
 
 
@@ -74,6 +89,38 @@ def _over_all(name: str, of: Callable[[list[float]], Any], rows: Sequence[tuple[
         fake = any(cell.fake for cell in column)
         found.append(Value(value=float(of(values)), n=len(values), unit=unit, fake=fake) if values else DASH)
     return (*found, Value(text=""))
+
+
+def _of_people(dimension: str, material: Material, chosen: Sequence[Contender]) -> Iterator[tuple[str, Value]]:
+    """The mean of what people say of each contender, on their scale from 0 to 1 (CRScore, Table 10)."""
+    grades, scale = material.people(dimension)
+    for contender in chosen:
+        own = {
+            case: ((float(np.mean(values)) - scale.low) / (scale.high - scale.low), 1.0)
+            for case, values in grades.get(contender.system, {}).items()
+        }
+        yield contender.name, material.ratio_of(own) if own else DASH
+
+
+def _places(column: Sequence[Value]) -> list[Value]:
+    """Each figure's place in its column, 1 for the highest; equal figures share the better one."""
+    figures = sorted((cell.value for cell in column if cell.value is not None), reverse=True)
+    return [
+        cell
+        if cell.value is None
+        else Value(value=figures.index(cell.value) + 1.0, n=len(figures), unit="count", fake=cell.fake)
+        for cell in column
+    ]
+
+
+def _about(entry: TableEntry, chosen: Sequence[Contender]) -> Iterator[str]:
+    """What the means and people's columns are."""
+    if means := [f"{one.name}: of {len(one.members)}" for one in chosen if one.members]:
+        yield f"means over {entry.mean}: {'; '.join(means)}"
+    if entry.dimensions:
+        yield "people: the mean of their grades, from 0 for the lowest to 1 for the highest of the scale"
+    if entry.ranks:
+        yield "places in a column, 1 for the highest figure"
 
 
 def _metric_label(metric: Metric, metrics: Sequence[Metric]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -20,9 +21,10 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_sums,
 )
 from reviewgauge.analysis.stats.slim import Slimmer
+from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label
+from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Leaderboard, SystemSummary
@@ -32,13 +34,16 @@ from reviewgauge.core.study import TableEntry
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 DASH = Value(text="–")
+MEAN = "Mean"  # stands in a name in the place of the value of the axis that the mean is over
+Grades = Mapping[str, Mapping[str, Sequence[float]]]  # by system, by case
 
 
 @dataclass(frozen=True)
 class Contender:
     """One row: the reviewer's name in the study, its system in the run, and why it has no figures, if so.
 
-    `recorded`: its reviews came with the data, and what they cost is not known.
+    `recorded`: its reviews came with the data, and what they cost is not known. `members`: the systems that it is the
+    mean of, if it is one.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Contender:
     coordinates: Mapping[str, str] = field(default_factory=dict)
     trouble: str = ""
     recorded: bool = False
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,16 +70,45 @@ class Material:
     labels: Sequence[Label]
     resamples: int
     seed: int
-    _boards: dict[tuple[Metric, tuple[str, ...], frozenset[str]], Leaderboard] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    _boards: dict[tuple[object, ...], Leaderboard] = field(default_factory=dict)
 
     def chosen(self, entry: TableEntry) -> list[Contender]:
         """The contenders that a table is about. Raises UserError where there is none."""
         wanted = entry.reviewers
-        found = [c for c in self.contenders if not wanted or any(fnmatchcase(c.name, one) for one in wanted)]
+        there = [*self.contenders, *self.means(entry.mean)]
+        found = [c for c in there if not wanted or any(fnmatchcase(c.name, one) for one in wanted)]
         if not found:
-            known = ", ".join(c.name for c in self.contenders)
+            known = ", ".join(c.name for c in there)
             raise UserError(f"no reviewer is called {', '.join(wanted)}", remedy=f"there is: {known}")
         return found
+
+    def means(self, axis: str) -> list[Contender]:
+        """The means of those that differ in an axis alone; one that failed leaves its mean without figures."""
+        groups: dict[str, list[Contender]] = defaultdict(list)
+        for one in self.contenders:
+            if axis in one.coordinates:
+                groups[one.name.replace(one.coordinates[axis], MEAN)].append(one)
+        return [
+            Contender(
+                name,
+                name,
+                trouble=next((f"{one.name}: {one.trouble}" for one in own if one.trouble), ""),
+                members=tuple(one.system for one in own),
+            )
+            for name, own in groups.items()
+        ]
+
+    def people(self, dimension: str) -> tuple[Grades, Scale]:
+        """What people said of the reviews in the study itself, of several raters the mean, and the scale of it."""
+        labels = [one for one in self.labels if one.dimension == dimension and one.round is None]
+        found, _ = human_values(labels, self.scales)
+        if not found:
+            raise UserError(f"nobody judged {dimension!r} on {self.name}", remedy="name a metric instead")
+        grades: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for (case, system, _), value in sorted(found[0].of.items()):
+            grades[system][case].append(value)
+        return grades, found[0].scale
 
     def metric(self, word: str) -> Metric:
         """The metric that a table names, by its spec or by its plug-in's name; the first where it names none."""
@@ -92,11 +127,14 @@ class Material:
     def board(self, metric: Metric, slices: Sequence[str] = (), contenders: Sequence[Contender] = ()) -> Leaderboard:
         """The leaderboard of some contenders, with slices; of all where none of them was scored."""
         run = self.run(metric)
-        scored = frozenset(c.system for c in contenders) & frozenset(run.systems)
-        key = metric, tuple(slices), scored or frozenset(c.system for c in self.contenders)
+        means = {c.system: c.members for c in contenders if set(c.members) <= set(run.systems) and c.members}
+        asked = {c.system for c in contenders if not c.members}.union(*means.values())
+        scored = frozenset(asked) & frozenset(run.systems) or frozenset(c.system for c in self.contenders)
+        key = metric, tuple(slices), scored, tuple(means.items())
         if key not in self._boards:
-            run = run.only(sorted(key[-1]))
-            self._boards[key] = leaderboard(run, slices=slices, resamples=self.resamples, seed=self.seed)
+            run = run.only(sorted(scored))
+            settings = {"resamples": self.resamples, "seed": self.seed}
+            self._boards[key] = leaderboard(run, slices=slices, means=means, **settings)
         return self._boards[key]
 
     def warnings(self, metric: Metric, contenders: Sequence[Contender]) -> list[str]:
@@ -114,7 +152,7 @@ class Material:
         for contender in self.chosen(entry):
             one = board.get(contender.system)
             lacking = len(self.cases) if one is None else one.failed + one.missing
-            if contender.trouble or lacking:
+            if contender.trouble or (lacking and not contender.members):
                 why = contender.trouble or f"not scored on {lacking} of {len(self.cases)} changes"
                 found.setdefault(why, []).append(contender.name)
         return [f"{', '.join(names)}: {why}" for why, names in found.items()]

@@ -39,6 +39,7 @@ from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, Syst
 from reviewgauge.core.study import TableEntry
 
 MOST_AXES = 12  # of a radar chart
+PER_CHANGE = " per change"
 
 
 Shape = tuple[list[str], list[list[Value]], int]  # columns, rows, how many columns name a row
@@ -109,22 +110,26 @@ def _by_slice(
 ) -> Shape:
     several = len(contenders) > 1
     columns = [entry.by, *(["reviewer"] if several else []), *entry.counts, *map(measure_label, measures)]
-    rows = []
+    rows, whole = [], by_system(board.systems)
     for value, systems in [*((piece.value, piece.systems) for piece in pieces), ("all", board.systems)]:
         for contender in contenders:
             found = by_system(systems).get(contender.system)
             lead = [Value(text=value), *([Value(text=contender.name)] if several else [])]
-            counts = [_count(found, part, contender) for part in entry.counts]
+            counts = [_count(found, part, whole.get(contender.system)) for part in entry.counts]
             rows.append([*lead, *counts, *(summary_cell(found, measure, contender) for measure in measures)])
     return columns, rows, 2 if several else 1
 
 
-def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Value:
-    if contender.trouble or summary is None:
+def _count(summary: SystemSummary | None, wanted: str, whole: SystemSummary | None) -> Value:
+    """A count on a slice, or with `per change` behind it the count divided by the scored changes of the whole."""
+    if summary is None or whole is None or not whole.scored:
         return Value(text="–")
+    part = wanted.removesuffix(PER_CHANGE)
     if part not in summary.parts:
         raise UserError(f"unknown count {part!r}", remedy=f"there are: {', '.join(summary.parts)}")
-    return Value(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
+    if part == wanted:
+        return Value(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
+    return Value(value=summary.parts[part] / whole.scored, n=whole.scored, unit="points", fake=summary.fake)
 
 
 # --- ablation ------------------------------------------------------------------------------------------------------

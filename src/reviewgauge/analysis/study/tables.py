@@ -26,10 +26,9 @@ from reviewgauge.analysis.study.leaderboard import (
     leaderboard_table,
     measure_label,
 )
-from reviewgauge.analysis.study.material import Material, measures_of, metric_named, study_table
+from reviewgauge.analysis.study.material import Grades, Material, measures_of, metric_named, study_table
 from reviewgauge.analysis.study.slices import ablation_table, slices_table
 from reviewgauge.analysis.study.validity import validity_table
-from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -40,7 +39,7 @@ from reviewgauge.core.specs import short_spec
 from reviewgauge.core.study import Published, TableEntry
 
 MOST_GRADES, BINS = 10, 5
-Grades = Mapping[str, Mapping[str, Sequence[float]]]  # by system, by case
+EXACT = 1e-9
 
 
 # --- grades --------------------------------------------------------------------------------------------------------
@@ -50,7 +49,7 @@ def distribution_table(entry: TableEntry, material: Material) -> Table:
     """Columns: how many reviews have each grade, and their mean."""
     fakes: frozenset[str] = frozenset()
     if entry.dimension:
-        grades, unit = _of_people(entry.dimension, material), "points"
+        grades, unit = material.people(entry.dimension)[0], "points"
         clusters = material.clusters
         provenance = (
             f"{entry.dimension} by people on {material.dataset}, {len(material.cases):,} changes, benchmark "
@@ -84,18 +83,6 @@ def distribution_table(entry: TableEntry, material: Material) -> Table:
     plot = Plot(kind="stacked", columns=tuple(range(1, 1 + len(heads)))) if heads else None
     columns = ("reviewer", *heads, "reviews", "mean")
     return study_table(entry, columns, rows, plot=plot, provenance=provenance)
-
-
-def _of_people(dimension: str, material: Material) -> Grades:
-    """What people said of the reviews in the study itself; of several raters the mean."""
-    labels = [one for one in material.labels if one.dimension == dimension and one.round is None]
-    found, _ = human_values(labels, {})
-    if not found:
-        raise UserError(f"nobody judged {dimension!r} on {material.name}", remedy="name a metric instead")
-    grades: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (case, system, _), value in sorted(found[0].of.items()):
-        grades[system][case].append(value)
-    return grades
 
 
 def _of_metric(metric: Metric, measure: str, scores: Sequence[Score]) -> Grades:
@@ -262,7 +249,18 @@ def with_published(table: Table, published: Published | None, *, elsewhere: str 
     notes = [f"published: {published.source}" + (f"; {published.note}" if published.note else "")]
     if elsewhere:
         notes.append(f"the published figures are on the paper's own data, ours on {elsewhere}: they do not compare")
-    return table.model_copy(update={"rows": tuple(rows), "source": published.source, "notes": (*table.notes, *notes)})
+    columns = tuple(
+        column.model_copy(update={"digits": 3}) if _is_exact(row[at] for row in rows) else column
+        for at, column in enumerate(table.columns)
+    )
+    changed = {"rows": tuple(rows), "columns": columns, "source": published.source, "notes": (*table.notes, *notes)}
+    return table.model_copy(update=changed)
+
+
+def _is_exact(cells: Iterable[Value]) -> bool:
+    """Whether a paper prints more than two digits of a share in this column."""
+    printed = [cell.published for cell in cells if cell.published is not None and cell.unit == "share"]
+    return any(abs(value - round(value, 2)) > EXACT for value in printed)
 
 
 def _beside(

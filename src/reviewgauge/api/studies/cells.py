@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from reviewgauge.api.classify import classify
 from reviewgauge.api.review import ReviewResult, review
 from reviewgauge.api.studies.plan import BenchmarkPlan, Entrant
 from reviewgauge.core.errors import UserError
@@ -153,6 +154,28 @@ class StudyWork:
     def _fail(self, plan: BenchmarkPlan, entrant: Entrant, error: UserError | str) -> None:
         for cell in entrant.cells:
             self.note(plan.name, cell.name, error)
+
+    # --- labels ------------------------------------------------------------------------------------------------
+
+    def label(self, plan: BenchmarkPlan, questions: Sequence[str]) -> None:
+        """Let a model sort what a run holds by each question, where that is missing."""
+        for question in questions if plan.there else ():
+            if self.stop.is_set():
+                return
+            if self.budget_over is not None:
+                self.note(plan.name, question, self.budget_over)
+                continue
+            stop = Within(self.stop)
+            try:
+                models = self.affordable(plan.run)
+                done = classify(plan.run, question, models=models, stop=stop, progress=self.progress)
+            except UserError as error:
+                self.note(plan.name, question, error)
+                continue
+            self.spent.append(done.spending)
+            if stop.error is not None:
+                self.ended(stop.error)
+                self.note(plan.name, question, stop.error)
 
     # --- scores ------------------------------------------------------------------------------------------------
 

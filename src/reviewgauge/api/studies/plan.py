@@ -12,6 +12,7 @@ from pathlib import Path
 from reviewgauge.analysis.compare.slices import CUTOFF, fact_values
 from reviewgauge.analysis.stats.arrays import known_measures
 from reviewgauge.analysis.study.material import metric_named
+from reviewgauge.api.classify import classify_run, read_labelling
 from reviewgauge.api.resolve import find_dataset, find_stages, staged_label
 from reviewgauge.api.review import find_reviewer, naming_code_of, teach_all
 from reviewgauge.core.errors import UserError, one_line
@@ -20,7 +21,7 @@ from reviewgauge.core.records import Case
 from reviewgauge.core.reports.study import CellCost, Estimate, Trouble
 from reviewgauge.core.specs import load, load_from, names, parse_spec, short_spec, signature
 from reviewgauge.core.study import BenchmarkEntry, GridCell, StudyFile, TableEntry, check_known, grid
-from reviewgauge.core.trust import FromFile, check_file
+from reviewgauge.core.trust import FromFile, check_file, check_model
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.review import changes_to_review, import_reviews, what_to_review
@@ -116,6 +117,11 @@ class BenchmarkPlan:
 def plan_study(study: StudyFile, out: Path, source: str, origin: FromFile | None) -> list[BenchmarkPlan]:
     """The plans of all benchmarks. `origin` is who wrote the file; None: the user trusts it. Raises UserError."""
     cells = grid(study, source)
+    for question in study.labels:
+        with _naming(f"{source}, labels"):
+            model = read_labelling(question).model
+            if origin is not None:
+                check_model(model, question, origin)
     plans = []
     for entry in study.benchmark:
         stages = list(entry.stages) + ([f"first(cases={entry.limit})"] if entry.limit else [])
@@ -250,6 +256,7 @@ class DryRun:
 
     client: ChatClient
     attempts: int
+    labels: tuple[str, ...]
     options: ModelOptions
     stop: Interruption
     progress: Progress | None
@@ -276,6 +283,12 @@ class DryRun:
                         dry_run_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
                 except UserError as error:
                     self.troubles.append(Trouble(benchmark=plan.name, what=short_spec(metric), why=str(error)))
+            for question in self.labels:
+                try:
+                    with self._part(plan, question):
+                        classify_run(folder, question, self.options.in_flight, stop=self.stop, write=False)
+                except UserError as error:
+                    self.troubles.append(Trouble(benchmark=plan.name, what=question, why=str(error)))
 
     def _review(self, plan: BenchmarkPlan, one: Entrant, folder: RunFolder) -> int:
         """Dry run of what is missing of one reviewer; returns how many reviews that is."""
@@ -312,7 +325,7 @@ class DryRun:
 
 def estimate(
     plans: Sequence[BenchmarkPlan],
-    attempts: int,
+    study: StudyFile,
     options: ModelOptions,
     stop: Interruption,
     progress: Progress | None,
@@ -320,7 +333,7 @@ def estimate(
     """Dry run of the whole study: calls that cells share, and those in the cache, are counted once. Writes nothing."""
     options = replace(options, dry_run=True, budget=None, replay=None)
     with options.client() as client:
-        dry_run = DryRun(client, attempts, options, stop, progress)
+        dry_run = DryRun(client, study.attempts, study.labels, options, stop, progress)
         for plan in plans:
             dry_run.add(plan)
         spent = spending(client)
