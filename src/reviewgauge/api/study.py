@@ -35,6 +35,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 from reviewgauge.engine.run.workers import Workers, check_workers
 from reviewgauge.views.study_files import TABLES, written
+from reviewgauge.views.validity.metric_tables import VIEWS
 
 COPY, VALIDITY, LOCK = "study.toml", "validity", "lock"
 STUDIES = "studies"
@@ -139,8 +140,7 @@ def _run(
     """Make the reviews, the scores and the tables; after Ctrl-C no tables."""
     for plan in plans:
         work.review(plan)
-        work.score(plan)
-        work.label(plan, study.labels)
+        work.score(plan, study.labels)
     reports = {} if work.stop.is_set() else _validities(study, plans, work, settings)
     ended = partial(ended, calls=sum(s.calls for s in work.spent), dollars=_dollars(work.spent))
     if work.stop.is_set():
@@ -285,7 +285,7 @@ def _report(
     settings: tuple[int, int],
 ) -> StudyReport:
     materials = {plan.name: _material(plan, work, settings) for plan in plans if plan.there}
-    tables, failed = study_tables(study.table, materials, reports, elsewhere="benchmark" in study.on.get(on, {}))
+    tables, failed = study_tables(study.table, materials, reports, "benchmark" in study.on.get(on, {}), VIEWS)
     facts = [
         BenchmarkFacts(
             name=plan.name,

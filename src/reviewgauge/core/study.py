@@ -78,13 +78,12 @@ class TableEntry(Record):
     baseline: str = ""
     across: str = ""
     groups: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    of: Literal["reviewers", "attempts", "grades", "classes", "distribution", "heat map"] = "reviewers"
+    of: Literal["reviewers", "attempts", "grades", "classes", "distribution", "heat map", "systems"] = "reviewers"
     dimension: str = ""
     dimensions: tuple[str, ...] = ()
     plot: bool = True
     spread: bool = False
     mean: str = ""
-    ranks: bool = False
     published: Published | None = None
 
     @property

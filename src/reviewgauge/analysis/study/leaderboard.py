@@ -66,8 +66,6 @@ def leaderboard_table(entry: TableEntry, material: Material) -> Table:
     leading = 1 + (columns.index(label) if label in columns else 0)  # the column by which they are ranked
     lower = metrics[0].headline in metrics[0].lower_is_better
     rows.sort(key=lambda row: _place(row[leading], lower))
-    if entry.ranks:
-        rows = list(zip(*[_places(column) for column in zip(*rows, strict=True)], strict=True))
     if entry.spread:
         rows += [_over_all("mean", np.mean, rows), _over_all("variance", np.var, rows)]
     return study_table(
@@ -102,25 +100,12 @@ def _of_people(dimension: str, material: Material, chosen: Sequence[Contender]) 
         yield contender.name, material.ratio_of(own) if own else DASH
 
 
-def _places(column: Sequence[Value]) -> list[Value]:
-    """Each figure's place in its column, 1 for the highest; equal figures share the better one."""
-    figures = sorted((cell.value for cell in column if cell.value is not None), reverse=True)
-    return [
-        cell
-        if cell.value is None
-        else Value(value=figures.index(cell.value) + 1.0, n=len(figures), unit="count", fake=cell.fake)
-        for cell in column
-    ]
-
-
 def _about(entry: TableEntry, chosen: Sequence[Contender]) -> Iterator[str]:
     """What the means and people's columns are."""
     if means := [f"{one.name}: of {len(one.members)}" for one in chosen if one.members]:
         yield f"means over {entry.mean}: {'; '.join(means)}"
     if entry.dimensions:
         yield "people: the mean of their grades, from 0 for the lowest to 1 for the highest of the scale"
-    if entry.ranks:
-        yield "places in a column, 1 for the highest figure"
 
 
 def _metric_label(metric: Metric, metrics: Sequence[Metric]) -> str:

@@ -206,13 +206,14 @@ def summary_cell(summary: SystemSummary | None, measure: str, contender: Contend
 
 
 def metric_named(metrics: Sequence[Metric], word: str) -> Metric | None:
-    """The one with this spec, or the only one of this plug-in's name; the first where the word is empty."""
+    """The first with this spec, of this plug-in's name, or of this pattern, in this order; of all where it is empty."""
     if not word:
         return metrics[0]
     bare = word.replace('"', "'").replace(" ", "")
     exact = [metric for metric in metrics if bare == short_spec(metric).replace(" ", "")]
     named = [metric for metric in metrics if plugin_name(metric) == word]
-    return exact[0] if exact else named[0] if len(named) == 1 else None
+    alike = [metric for metric in metrics if "*" in bare and fnmatchcase(short_spec(metric).replace(" ", ""), bare)]
+    return next(iter([*exact, *named, *alike]), None)
 
 
 def by_system(systems: Sequence[SystemSummary]) -> dict[str, SystemSummary]:

@@ -28,7 +28,7 @@ from reviewgauge.analysis.study.leaderboard import (
 )
 from reviewgauge.analysis.study.material import Grades, Material, measures_of, metric_named, study_table
 from reviewgauge.analysis.study.slices import ablation_table, slices_table
-from reviewgauge.analysis.study.validity import validity_table
+from reviewgauge.analysis.study.validity import Views, validity_tables
 from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -294,10 +294,11 @@ def study_tables(
     materials: Mapping[str, Material],
     reports: Mapping[str, ValidityReport],
     elsewhere: bool = False,
+    views: Mapping[str, Views] | None = None,
 ) -> tuple[list[Table], list[Trouble]]:
     """(the tables, what could not be made). `reports` are of the benchmarks that were validated.
 
-    `elsewhere`: the study is run on other data than its paper's.
+    `elsewhere`: the study is run on other data than its paper's. `views`: what makes other tables of validity, by name.
     """
     tables: list[Table] = []
     troubles: list[Trouble] = []
@@ -315,7 +316,7 @@ def study_tables(
                 called, title = f"{called}-{name}", f"{title} ({name})"
             own = entry.model_copy(update={"name": called, "title": title})
             try:
-                for table in _made(own, materials[name], reports.get(name)):
+                for table in _made(own, materials[name], reports.get(name), views or {}):
                     beside = entry.published if _stands_in(own, table) else None
                     other = materials[name].dataset if elsewhere else ""
                     tables.append(with_published(table, beside, elsewhere=other))
@@ -332,9 +333,11 @@ def _stands_in(entry: TableEntry, table: Table) -> bool:
     return table.name.endswith(TIMES) == bool(rows and all(row.isdecimal() for row in rows))
 
 
-def _made(entry: TableEntry, material: Material, report: ValidityReport | None) -> Iterable[Table]:
+def _made(
+    entry: TableEntry, material: Material, report: ValidityReport | None, views: Mapping[str, Views]
+) -> Iterable[Table]:
     if entry.kind == "validity":
-        return [] if report is None else [validity_table(entry, report)]
+        return [] if report is None else validity_tables(entry, report, views)
     if entry.kind == "overlap":
         return overlap_tables(entry, material)
     return [_BUILDERS[entry.kind](entry, material)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reviewgauge.analysis.study.material import DASH, study_table
 from reviewgauge.core.document import Plot, Table, Value
@@ -10,6 +10,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.validity import Correlations, MetricValidity, Ranking, ValidityReport
 from reviewgauge.core.study import TableEntry
 
+Views = Callable[[Sequence[MetricValidity]], Iterable[Table]]
 P, SYSTEMS, ACCURACY, TREE = " p", " of systems", "accuracy", "decision tree"
 _FIGURES: Mapping[str, Callable[[Correlations, Ranking | None], Value | None]] = {
     "Spearman": lambda found, _: found.spearman,
@@ -20,20 +21,28 @@ _FIGURES: Mapping[str, Callable[[Correlations, Ranking | None], Value | None]] =
 FIXED = "no interval of systems where every resample orders them alike: so few tell nothing of other systems"
 
 
+def validity_tables(entry: TableEntry, report: ValidityReport, views: Mapping[str, Views]) -> Iterator[Table]:
+    """One table, or those of the validity report that `of` names: `views` makes them from the metrics."""
+    own = [m for m in _chosen(entry, report) if not m.baseline]
+    if entry.of == "grades":
+        yield _grades_table(entry, report, own)
+    elif entry.of not in views:
+        yield validity_table(entry, report)
+    else:
+        groups = [own] if entry.of == "systems" else [[m] for m in own]
+        for at, (metrics, table) in enumerate((group, table) for group in groups for table in views[entry.of](group)):
+            shown = {"kind": entry.kind, "provenance": _provenance(report, own), "notes": (table.title, *table.notes)}
+            shown["name"] = f"{entry.label}-{at + 1}" if at else entry.label
+            shown["title"] = f"{entry.title}: {metrics[0].label}" if len(groups) > 1 else entry.title
+            yield table.model_copy(update=shown)
+
+
 def validity_table(entry: TableEntry, report: ValidityReport) -> Table:
     """Rows: a metric's measure and a dimension; columns: Spearman and Kendall over reviews and over systems.
 
     `measures` chooses among these, each with ` p` behind it for its p-value, and the accuracy of a decision tree.
     """
-    wanted = entry.dimensions or ((entry.dimension,) if entry.dimension else ())
-    found = [m for m in report.metrics if not wanted or m.dimension in wanted]
-    if not found:
-        known = ", ".join(dict.fromkeys(m.dimension for m in report.metrics))
-        raise UserError(f"nobody judged {', '.join(wanted)}", remedy=f"there is: {known}")
-    words = entry.metrics or ((entry.metric,) if entry.metric else ())
-    found = [m for m in found if not words or m.baseline or any(_is_called(m, word) for word in words)]
-    if entry.of in _OF:
-        return _OF[entry.of](entry, report, [m for m in found if not m.baseline])
+    found = _chosen(entry, report)
     several = len({m.dimension for m in found}) > 1
     columns = entry.measures or tuple(_FIGURES)
     rows = [row for m in found for row in _rows(m, several, columns)]
@@ -47,6 +56,17 @@ def validity_table(entry: TableEntry, report: ValidityReport) -> Table:
         provenance=_provenance(report, found),
         notes=(*report.warnings, *([FIXED] if fixed else [])),
     )
+
+
+def _chosen(entry: TableEntry, report: ValidityReport) -> list[MetricValidity]:
+    """The metrics and dimensions that a table is about, with the baselines. Raises UserError where nobody judged so."""
+    wanted = entry.dimensions or ((entry.dimension,) if entry.dimension else ())
+    words = entry.metrics or ((entry.metric,) if entry.metric else ())
+    found = [m for m in report.metrics if not wanted or m.dimension in wanted]
+    if not found:
+        known = ", ".join(dict.fromkeys(m.dimension for m in report.metrics))
+        raise UserError(f"nobody judged {', '.join(wanted)}", remedy=f"there is: {known}")
+    return [m for m in found if not words or m.baseline or any(_is_called(m, word) for word in words)]
 
 
 def _grades_table(entry: TableEntry, report: ValidityReport, found: Sequence[MetricValidity]) -> Table:
@@ -77,96 +97,11 @@ def _grades_table(entry: TableEntry, report: ValidityReport, found: Sequence[Met
     )
 
 
-def _classes_table(entry: TableEntry, report: ValidityReport, found: Sequence[MetricValidity]) -> Table:
-    """Rows: a metric and a grade; columns: how a decision tree over the metric finds it (GradedReviews, Table 4)."""
-    rows, splits = [], ""
-    for m in found:
-        for tree in (one for one in m.classifiers if one.name == TREE):
-            splits = f"over {tree.splits} splits of {tree.n_train:,} and {tree.n_test:,} reviews"
-            for one in (*tree.rows, tree.macro):
-                named = (m.label, "macro" if one is tree.macro else f"{one.grade:g}")
-                ends = [
-                    (one.precision, one.precision_low, one.precision_high),
-                    (one.recall, one.recall_low, one.recall_high),
-                ]
-                figures = [*ends, (one.f1, one.f1_low, one.f1_high)]
-                cells = [
-                    Value(value=v, low=a, high=b, n=tree.splits, fake=m.fake) if v is not None else DASH
-                    for v, a, b in figures
-                ]
-                rows.append((*(Value(text=text) for text in named), *cells))
-    return study_table(
-        entry,
-        ("metric", "grade", "precision", "recall", "F1"),
-        rows,
-        names=2,
-        provenance=_provenance(report, found),
-        notes=(
-            f"means {splits}, with the range of the splits: a decision tree over the metric, taught on SMOTE's rows",
-        ),
-    )
-
-
-def _distribution_table(entry: TableEntry, report: ValidityReport, found: Sequence[MetricValidity]) -> Table:
-    """Rows: a metric and a grade; columns: the quartiles of the metric's values (GradedReviews, Figures 4 to 7)."""
-    rows = []
-    for m in found:
-        for one in m.grades:
-            ends = (one.minimum, one.q1, one.median.value, one.q3, one.maximum)
-            cells = [Value(value=value, n=one.n, unit=m.unit, fake=m.fake) for value in ends]
-            median = {"low": one.median.low, "high": one.median.high}
-            cells[2] = cells[2].model_copy(update=median)
-            rows.append((Value(text=m.label), Value(text=f"{one.grade:g}"), *cells, Value(value=one.n, unit="count")))
-    return study_table(
-        entry,
-        ("metric", "grade", "lowest", "quartile 1", "median", "quartile 3", "highest", "reviews"),
-        rows,
-        names=2,
-        plot=Plot(kind="box", columns=(2, 3, 4, 5, 6)),
-        provenance=_provenance(report, found),
-    )
-
-
-def _heat_table(entry: TableEntry, report: ValidityReport, found: Sequence[MetricValidity]) -> Table:
-    """Rows: a metric and a predicted grade; columns: people's grades (GradedReviews, Figures 8 and 9)."""
-    maps = [(m, m.heat_map) for m in found if m.heat_map is not None]
-    if not maps:
-        raise UserError("no metric predicts grades", remedy='leave of = "heat map" out')
-    rows, notes = [], []
-    for m, heat in maps:
-        n = sum(map(sum, heat.counts))
-        for grade, counts in zip(heat.grades, heat.counts, strict=True):
-            cells = (Value(value=count, n=n, unit="count", fake=m.fake) for count in counts)
-            rows.append((Value(text=m.label), Value(text=f"{grade:g}"), *cells))
-        same = Value(value=heat.exact.value, low=heat.exact.low, high=heat.exact.high, n=n, fake=m.fake)
-        rows.append(
-            (Value(text=m.label), Value(text="the same grade"), same, *[Value(text="")] * (len(heat.grades) - 1))
-        )
-        notes.append(f"{m.label}: grades by {heat.predicted_by}")
-    table = study_table(
-        entry,
-        ("metric", "grade", *(f"{grade:g}" for grade in maps[0][1].grades)),
-        rows,
-        names=2,
-        provenance=_provenance(report, found),
-        notes=("rows: the grade that is predicted, columns: people's", *notes),
-    )
-    return table.model_copy(update={"shaded": True})
-
-
 def _is_called(metric: MetricValidity, word: str) -> bool:
     return (
         word.replace('"', "'").replace(" ", "") == metric.label.replace(" ", "")
         or word == metric.label.partition("(")[0]
     )
-
-
-_OF: Mapping[str, Callable[[TableEntry, ValidityReport, Sequence[MetricValidity]], Table]] = {
-    "grades": _grades_table,
-    "classes": _classes_table,
-    "distribution": _distribution_table,
-    "heat map": _heat_table,
-}
 
 
 def _provenance(report: ValidityReport, found: Sequence[MetricValidity]) -> str:

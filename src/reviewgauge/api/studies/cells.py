@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -155,60 +156,50 @@ class StudyWork:
         for cell in entrant.cells:
             self.note(plan.name, cell.name, error)
 
-    # --- labels ------------------------------------------------------------------------------------------------
+    # --- scores and labels -------------------------------------------------------------------------------------
 
-    def label(self, plan: BenchmarkPlan, questions: Sequence[str]) -> None:
-        """Let a model sort what a run holds by each question, where that is missing."""
+    def score(self, plan: BenchmarkPlan, questions: Sequence[str]) -> None:
+        """Measure what is missing with every metric of one benchmark; let models sort what it holds, by question."""
+        for metric in plan.metrics if plan.there else ():
+            with self._apart(plan, short_spec(metric), bool(metric.models)) as stop:
+                if stop is not None:
+                    self._score(plan, metric, stop)
         for question in questions if plan.there else ():
-            if self.stop.is_set():
-                return
-            if self.budget_over is not None:
-                self.note(plan.name, question, self.budget_over)
-                continue
-            stop = Within(self.stop)
-            try:
-                models = self.affordable(plan.run)
-                done = classify(plan.run, question, models=models, stop=stop, progress=self.progress)
-            except UserError as error:
-                self.note(plan.name, question, error)
-                continue
-            self.spent.append(done.spending)
-            if stop.error is not None:
-                self.ended(stop.error)
-                self.note(plan.name, question, stop.error)
+            with self._apart(plan, question, True) as stop:
+                if stop is not None:
+                    models = self.affordable(plan.run)
+                    done = classify(plan.run, question, models=models, stop=stop, progress=self.progress)
+                    self.spent.append(done.spending)
 
-    # --- scores ------------------------------------------------------------------------------------------------
-
-    def score(self, plan: BenchmarkPlan) -> None:
-        """Measure what is missing with every metric of one benchmark."""
-        for metric in plan.metrics:
-            if self.stop.is_set() or not plan.there:
-                return
-            if metric.models and self.budget_over is not None:
-                self.note(plan.name, short_spec(metric), self.budget_over)
-            else:
-                self._score(plan, metric)
-
-    def _score(self, plan: BenchmarkPlan, metric: Metric) -> None:
+    @contextmanager
+    def _apart(self, plan: BenchmarkPlan, what: str, models: bool) -> Iterator[Within | None]:
+        """What stops this piece of work, which is noted and does not stop the rest; None where it is not to be done."""
+        if self.stop.is_set() or (models and self.budget_over is not None):
+            if not self.stop.is_set() and self.budget_over is not None:
+                self.note(plan.name, what, self.budget_over)
+            yield None
+            return
         stop = Within(self.stop)
         try:
-            with RunFolder.open(plan.run, write=True) as folder:
-                measured = measure_run(
-                    folder,
-                    [metric],
-                    self.affordable(plan.run),
-                    retry_failed=self.retry_failed,
-                    workers=self.workers,
-                    stop=stop,
-                    progress=self.progress,
-                )
+            yield stop
         except UserError as error:
-            self.note(plan.name, short_spec(metric), error)
-            return
-        self.spent.append(measured.spending)
+            self.note(plan.name, what, error)
         if stop.error is not None:
             self.ended(stop.error)
-            self.note(plan.name, short_spec(metric), stop.error)
-        elif measured.totals[0].all_failed:
+            self.note(plan.name, what, stop.error)
+
+    def _score(self, plan: BenchmarkPlan, metric: Metric, stop: Within) -> None:
+        with RunFolder.open(plan.run, write=True) as folder:
+            measured = measure_run(
+                folder,
+                [metric],
+                self.affordable(plan.run),
+                retry_failed=self.retry_failed,
+                workers=self.workers,
+                stop=stop,
+                progress=self.progress,
+            )
+        self.spent.append(measured.spending)
+        if stop.error is None and measured.totals[0].all_failed:
             reason = next(iter(measured.totals[0].reasons.values()), "see scores.jsonl; --retry-failed tries again")
             self.note(plan.name, short_spec(metric), f"every measurement failed: {reason}")

@@ -268,27 +268,17 @@ class DryRun:
         """Dry run of one benchmark; where no model is asked, its reviews are counted alone."""
         with _copy(plan) as folder:
             for one in plan.entrants:
-                try:
-                    with naming_code_of(plan.dataset), self._part(plan, name_of(one)) as part:
-                        part["reviews"] = self._review(plan, one, folder)
-                except UserError as error:
-                    self.troubles.append(Trouble(benchmark=plan.name, what=name_of(one), why=str(error)))
+                with self._part(plan, name_of(one)) as part, naming_code_of(plan.dataset):
+                    part["reviews"] = self._review(plan, one, folder)
             for metric in plan.metrics:
-                if not metric.models:
-                    continue
-                try:
+                if metric.models:
                     with self._part(plan, short_spec(metric)):
                         executor = executor_for(metric, None, self.options.in_flight, otherwise=1)
                         watched = abort_on_interrupt(self.stop, self.progress)
                         dry_run_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
-                except UserError as error:
-                    self.troubles.append(Trouble(benchmark=plan.name, what=short_spec(metric), why=str(error)))
             for question in self.labels:
-                try:
-                    with self._part(plan, question):
-                        classify_run(folder, question, self.options.in_flight, stop=self.stop, write=False)
-                except UserError as error:
-                    self.troubles.append(Trouble(benchmark=plan.name, what=question, why=str(error)))
+                with self._part(plan, question):
+                    classify_run(folder, question, self.options.in_flight, stop=self.stop, write=False)
 
     def _review(self, plan: BenchmarkPlan, one: Entrant, folder: RunFolder) -> int:
         """Dry run of what is missing of one reviewer; returns how many reviews that is."""
@@ -312,10 +302,14 @@ class DryRun:
 
     @contextmanager
     def _part(self, plan: BenchmarkPlan, what: str) -> Iterator[dict[str, int]]:
-        """Count what is asked meanwhile."""
+        """Count what is asked meanwhile, or note why it cannot be done."""
         before = self.client.budget.totals
         found: dict[str, int] = {}
-        yield found
+        try:
+            yield found
+        except UserError as error:
+            self.troubles.append(Trouble(benchmark=plan.name, what=what, why=str(error)))
+            return
         after = self.client.budget.totals
         self.reviews += found.get("reviews", 0)
         cost = None if after.unpriced else round(after.dollars - before.dollars, 12)

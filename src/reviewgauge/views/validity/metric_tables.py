@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from reviewgauge.core.document import Column, Plot, Table, Value, columns_of
@@ -396,3 +397,17 @@ def misjudged_table(metric: MetricValidity, rows: Sequence[Misjudged]) -> Table:
     ]
     notes = ("a rank is the share of the rows below, with equal values counted half",)
     return _table("misjudged", "", columns, cells, notes=notes)
+
+
+def _systems(metrics: Sequence[MetricValidity]) -> Iterator[Table]:
+    names = sorted({point.system for m in metrics if m.ranking for point in m.ranking.systems})
+    yield ranks_table(metrics, {words.key(m): m.label for m in metrics}, names, {})
+
+
+VIEWS: Mapping[str, Callable[[Sequence[MetricValidity]], Iterator[Table]]] = {
+    "classes": lambda metrics: (table for m in metrics for table in islice(class_tables(m), 1)),
+    "distribution": lambda metrics: map(grades_table, metrics),
+    "heat map": lambda metrics: (table for m in metrics for table in heat_tables(m)),
+    "systems": _systems,
+}
+"""Tables of the validity report that a study may name."""
