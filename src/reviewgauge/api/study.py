@@ -200,7 +200,7 @@ def _check_data(plan: BenchmarkPlan, source: Source, on: str, study: StudyFile) 
     except BadInput:
         raise
     except UserError as error:
-        others = [f"--on {name}" for name in study.on if name != on]
+        others = [f"--on {name}" for name, other in study.on.items() if name != on and "benchmark" in other]
         remedy = "; ".join(filter(None, [error.remedy, f"or {' or '.join(others)}" if others else ""]))
         raise UserError(f"{source.name}, benchmark {plan.name}: {error.problem}", remedy=remedy) from None
     plan.check_unchanged()

@@ -74,7 +74,7 @@ def leaderboard_table(entry: TableEntry, material: Material) -> Table:
         rows,
         plot=Plot(kind="forest", columns=(leading,)),
         provenance="\n".join(map(material.provenance, metrics)),
-        notes=(*_about(entry, chosen), *material.warnings(metrics[0], chosen)),
+        notes=(*about(entry, chosen), *material.warnings(metrics[0], chosen)),
     )
 
 
@@ -100,7 +100,7 @@ def _of_people(dimension: str, material: Material, chosen: Sequence[Contender]) 
         yield contender.name, material.ratio_of(own) if own else DASH
 
 
-def _about(entry: TableEntry, chosen: Sequence[Contender]) -> Iterator[str]:
+def about(entry: TableEntry, chosen: Sequence[Contender]) -> Iterator[str]:
     """What the means and people's columns are."""
     if means := [f"{one.name}: of {len(one.members)}" for one in chosen if one.members]:
         yield f"means over {entry.mean}: {'; '.join(means)}"

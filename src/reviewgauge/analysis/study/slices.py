@@ -22,7 +22,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import table_of
-from reviewgauge.analysis.study.leaderboard import measure_label
+from reviewgauge.analysis.study.leaderboard import about, measure_label
 from reviewgauge.analysis.study.material import (
     DASH,
     Contender,
@@ -54,7 +54,8 @@ def slices_table(entry: TableEntry, material: Material) -> Table:
     measures = list(entry.measures) or _measures(board, pieces)
     shape = _by_slice if entry.rows == "slices" else _by_contender
     columns, rows, texts = shape(entry, board, pieces, measures, contenders)
-    radar = shape is _by_contender and len(measures) == 1 and 3 <= len(pieces) <= MOST_AXES
+    single = len(measures) == 1 or len(contenders) == 1
+    radar = shape is _by_contender and single and 3 <= len(pieces) <= MOST_AXES
     unit = "changes that have any" if any(piece.facet for piece in pieces) else "changes"
     counts = ", ".join(f"{piece.value} {piece.n}" for piece in pieces)
     return study_table(
@@ -66,6 +67,7 @@ def slices_table(entry: TableEntry, material: Material) -> Table:
         provenance=material.provenance(metric),
         notes=(
             f"{', '.join(map(measure_label, measures))} by {entry.by}; {unit}: {counts}",
+            *about(entry, contenders),
             *material.gaps(entry, metric),
         ),
     )
