@@ -198,6 +198,20 @@ def test_a_table_may_name_what_is_known_only_when_it_is_measured(here: Path) -> 
     study("study.toml", out="out", models=ModelOptions(dry_run=True))
 
 
+def test_a_model_sorts_the_comments_once_and_a_table_slices_by_that(here: Path) -> None:
+    sorts = """labels = ['category(model="fake:example")', 'category(model="fake:example", of="references")']\n[axes]"""
+    more = '[[table]]\nkind = "slices"\nmetric = "hits"\nby = "classified_both:category"\nmeasures = ["precision"]\n'
+    (here / "study.toml").write_text(TEXT.replace("[axes]", sorts, 1) + more)
+    found = study("study.toml", out="out", resamples=50)
+    assert found.ok and found.calls == found.estimate.calls
+    assert any(column != "–" for column in made(found)["slices"].values())
+    assert study("study.toml", out="out", resamples=50).calls == 0
+    elsewhere = sorts.replace("fake:example", "openai:m@http://127.0.0.1:9/v1")
+    (here / "study.toml").write_text(TEXT.replace("[axes]", elsewhere, 1))
+    with pytest.raises(UserError, match=r"labels: .* is an address on the network, which a file may not decide"):
+        study("study.toml", out="out", resamples=50)
+
+
 def test_cells_that_are_one_reviewer_share_its_reviews(here: Path) -> None:
     again = "[[reviewer]]\nname = \"again\"\nspec = \"prompt(scope='change', model='fake:example')\"\n[[table]]"
     (here / "study.toml").write_text(TEXT.replace("[[table]]", again, 1))

@@ -21,6 +21,8 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.core.study import Published, TableEntry, read_study
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.matching.counts import recall_parts
+from reviewgauge.views.validity.metric_tables import VIEWS
+from reviewgauge.views.values import shown
 
 HITS = load(Metric, "hits")
 # By case and finding: who hits it in which attempt.
@@ -121,6 +123,26 @@ def test_relative_gain_of_a_group_and_what_has_no_partner() -> None:
     assert file[4].unit == "gain" and file[4].low is not None and file[4].low <= -0.2 <= (file[4].high or 0)
     assert none[5].value == pytest.approx((0.5 + 0.0) / 2)
     assert file[5].text == file[6].text == "–"  # one of the two is missing: no mean of the rest
+
+
+def test_the_mean_over_an_axis_is_the_mean_of_its_members_and_of_no_part_of_them() -> None:
+    whole = material()
+    named = [replace(one, name=f"{one.coordinates['context']}, {one.coordinates['model']}") for one in whole.contenders]
+    entry = TableEntry(kind="leaderboard", measures=("recall",), mean="model")
+    sliced = TableEntry(kind="slices", by="language", measures=("recall",), mean="model", reviewers=("none, Mean",))
+    turned = sliced.model_copy(update={"name": "turned", "rows": "slices", "counts": ("hit", "hit per change")})
+    (board, radar, by_slice), troubles = study_tables(
+        [entry, sliced, turned], {"bench": replace(whole, contenders=named)}, {}
+    )
+    assert not troubles
+    one, dear, mean = (rows(board)[name][1] for name in ("none, m", "none, n", "none, Mean"))
+    assert mean.value == pytest.approx(((one.value or 0) + (dear.value or 0)) / 2) and mean.low is not None
+    assert rows(board)["file, Mean"][1].text == "file, n: failed: network", "no mean of the rest"
+    assert "means over model: none, Mean: of 2; file, Mean: of 2" in board.notes
+    assert [row[0].text for row in radar.rows] == ["none, Mean"]
+    assert rows(radar)["none, Mean"][1].value == pytest.approx(mean.value)
+    hits, each = rows(by_slice)["all"][1:3]
+    assert each.value == pytest.approx((hits.value or 0) / 3) and each.n == 3
 
 
 def test_who_found_what() -> None:
@@ -281,3 +303,34 @@ def test_an_order_of_few_systems_that_never_changes_has_no_interval() -> None:
     cell = rows(table)[before.rows[0][0].text][3]
     assert (cell.value, cell.low, cell.high) == (1.0, None, None)
     assert "every resample orders them alike" in table.notes[-1]
+
+
+def test_the_figures_of_validity_are_chosen_with_their_p_values_and_the_reports_own_tables_are_taken() -> None:
+    report = validity_toys.report()
+    first = report.metrics[0]
+    entry = TableEntry(kind="validity", measures=("Spearman", "Spearman p", "accuracy"), metrics=(first.label,))
+    names = ("classes", "distribution", "heat map", "systems")
+    others = [TableEntry(kind="validity", name=of, of=of, metrics=(first.label,)) for of in names]  # type: ignore[arg-type]
+    (table, *found), troubles = study_tables([entry, *others], {"bench": material()}, {"bench": report}, views=VIEWS)
+    assert not troubles and [one.name for one in found] == list(names)
+    figure = first.correlations[0].spearman
+    row = rows(table)[table.rows[0][0].text]
+    assert (row[1].value, row[2].value, row[2].unit) == (figure.value, figure.p, "p")
+    assert row[3].value == next(one.accuracy.value for one in first.classifiers if one.name == "decision tree")
+    assert {one.label for one in report.metrics if not one.baseline and one.label != first.label}.isdisjoint(
+        rows(table)
+    )
+    by_grade = {row[0].text: row for row in found[1].rows}
+    assert by_grade["1"][4].value == next(one.median.value for one in first.grades if one.grade == 1)
+    wrong = entry.model_copy(update={"measures": ("Pearson",)})
+    _, troubles = study_tables([wrong], {"bench": material()}, {"bench": report})
+    assert "'Pearson' is not a figure of this table (there is: Spearman, Kendall" in troubles[0].why
+
+
+def test_three_digits_where_a_paper_prints_more_than_two() -> None:
+    entry = TableEntry(kind="leaderboard", measures=("recall", "precision"), published=Published(
+        source="p", values={"one": {"recall": 0.123, "precision": 0.5}}
+    ))  # fmt: skip
+    (table,), _ = tables(entry)
+    assert [column.digits for column in table.columns[1:3]] == [3, 2]
+    assert shown(Value(value=0.5, published=0.1234), table.columns[1]) == ".500 {.123}"

@@ -88,7 +88,8 @@ class Material:
         groups: dict[str, list[Contender]] = defaultdict(list)
         for one in self.contenders:
             if axis in one.coordinates:
-                groups[one.name.replace(one.coordinates[axis], MEAN)].append(one)
+                word = rf"(?<!\w){re.escape(one.coordinates[axis])}(?!\w)"
+                groups[re.sub(word, MEAN, one.name)].append(one)
         return [
             Contender(
                 name,
