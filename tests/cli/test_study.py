@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from fickle_changes import fickle_case
+from reviewgauge.analysis.study.material import metric_named
 from reviewgauge.api.studies.plan import plan_study
 from reviewgauge.api.study import find_study
 from reviewgauge.cli.main import main
 from reviewgauge.core.study import read_study
 from reviewgauge.core.trust import FromFile
+from reviewgauge.models.embeddings.embedder import DEFAULT
 from small_studies import SMALL, write_bench
 
 TEXT = f"""
@@ -103,17 +105,11 @@ def test_every_plug_in_of_a_shipped_study_exists(name: str) -> None:
     assert source.shipped
     for variant in ("", *read_study(source.raw, source.name).on):
         described = read_study(source.raw, source.name, variant)
-        plans = plan_study(described, Path("nowhere"), source.name, FromFile(source.name))
+        plans = plan_study(described, Path("nowhere"), source.name, FromFile(source.name, None, frozenset({DEFAULT})))
         assert all(plan.entrants for plan in plans)
         words = [word for table in described.table for word in (table.metric, *table.metrics) if word]
         for word in words if not any(table.kind == "validity" for table in described.table) else ():
             assert any(metric_named(plan.wanted, word) for plan in plans), (variant, word)
-
-
-def metric_named(metrics: object, word: str) -> bool:
-    from reviewgauge.core.specs import plugin_name, short_spec
-
-    return any(word in (plugin_name(one), short_spec(one)) or word in short_spec(one) for one in metrics)  # type: ignore[attr-defined]
 
 
 @pytest.mark.drill

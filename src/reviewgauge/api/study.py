@@ -34,6 +34,7 @@ from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 from reviewgauge.engine.run.workers import Workers, check_workers
+from reviewgauge.models.embeddings.embedder import DEFAULT
 from reviewgauge.views.study_files import TABLES, written
 from reviewgauge.views.validity.metric_tables import VIEWS
 
@@ -106,7 +107,8 @@ def study(
     _check_folder(folder)
     described = _with_sources(described, sources or {})
     said = frozenset((sources or {}).values())
-    writer = None if trust or source.shipped else FromFile("", Path(file).resolve().parent, said, remedy=TRUST)
+    origin = FromFile("", None if source.shipped else Path(file).resolve().parent, said | {DEFAULT}, remedy=TRUST)
+    writer = None if trust else origin
     plans = plan_study(described, folder, source.name, writer)
     for plan in plans:
         _check_data(plan, source, on, described)

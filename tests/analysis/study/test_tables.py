@@ -310,7 +310,7 @@ def test_the_figures_of_validity_are_chosen_with_their_p_values_and_the_reports_
     first = report.metrics[0]
     entry = TableEntry(kind="validity", measures=("Spearman", "Spearman p", "accuracy"), metrics=(first.label,))
     names = ("classes", "distribution", "heat map", "systems")
-    others = [TableEntry(kind="validity", name=of, of=of, metrics=(first.label,)) for of in names]  # type: ignore[arg-type]
+    others = [TableEntry(kind="validity", name=of, of=of, metrics=(first.label,)) for of in names]
     (table, *found), troubles = study_tables([entry, *others], {"bench": material()}, {"bench": report}, views=VIEWS)
     assert not troubles and [one.name for one in found] == list(names)
     figure = first.correlations[0].spearman
