@@ -138,7 +138,8 @@ def _cell(value: Value, column: Column, door: str | None, *, strong: bool, darke
     if bounds := bounds_of(value, column):
         inner += Markup(' <span class="ci">{}</span>').format(bounds)
     if value.published is not None:
-        inner += Markup(' <span class="published">paper {}</span>').format(number(value.published, value.unit))
+        paper = number(value.published, value.unit, column.digits)
+        inner += Markup(' <span class="published">paper {}</span>').format(paper)
     return Markup('<td data-label="{}"{}>{}</td>').format(_visible(column.label), marks, inner)
 
 

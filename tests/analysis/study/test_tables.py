@@ -12,7 +12,7 @@ import pytest
 import validity_toys
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.tables import study_tables, with_published
-from reviewgauge.core.document import Table, Value
+from reviewgauge.core.document import Document, Table, Value
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Review, Usage
 from reviewgauge.core.reports.study import Trouble
@@ -21,6 +21,8 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.core.study import Published, TableEntry, read_study
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.matching.counts import recall_parts
+from reviewgauge.views.pages import document_page
+from reviewgauge.views.study_files import table_files
 from reviewgauge.views.validity.metric_tables import VIEWS
 from reviewgauge.views.values import shown
 
@@ -334,3 +336,5 @@ def test_three_digits_where_a_paper_prints_more_than_two() -> None:
     (table,), _ = tables(entry)
     assert [column.digits for column in table.columns[1:3]] == [3, 2]
     assert shown(Value(value=0.5, published=0.1234), table.columns[1]) == ".500 {.123}"
+    page = table_files([table])["tables/leaderboard.md"] + document_page(Document(headline="t", blocks=(table,)))
+    assert "{.123}" in page and "paper .123" in page and "paper .50" in page
