@@ -44,6 +44,11 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> Selection:
         (Query(text="LOAD orders"), [1, 2, 3]),
         (Query(text="tools"), [4]),
         (Query(text="orders bare"), []),
+        (Query(text="docstring"), [1, 3, 4]),
+        (Query(text="docstring", system="finder"), []),
+        (Query(text="DOCSTRING orders injection"), [1]),
+        (Query(state="different"), [1]),
+        (Query(state="different", fact="language=Go"), []),
     ],
     ids=str,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -27,6 +28,7 @@ from reviewgauge.views.report.report import ReportData, board_view
 T = TypeVar("T")
 PAGE = 50  # changes of one page of a list
 MOST_DIFFERENCES = 200  # in a file
+DIFFERENT = "different"  # in place of a state: changes of which the systems did not hit the same findings
 BEHIND = {  # what lies behind a measure: the state that speaks against it
     "recall": "missed",
     "precision": "false",
@@ -91,7 +93,8 @@ class Pages:
         chosen = self.chosen
         rows = list(narrowed(chosen, query))
         shown, paged = self._page(rows, query.page, len(rows) or 1)
-        return self._render("list.html.j2", here="changes", query=query, rows=shown, total=len(rows), **paged)
+        more = {"differs": partial(differs, chosen), "words_on": partial(words_on, chosen)}
+        return self._render("list.html.j2", here="changes", query=query, rows=shown, total=len(rows), **paged, **more)
 
     def _page(self, items: Sequence[T], page: int, most: int) -> tuple[Sequence[T], dict[str, int]]:
         """The items of one page, of which a file has one with `most` items, and the page's number of how many."""
@@ -162,15 +165,32 @@ def narrowed(chosen: Selection, query: Query) -> Iterator[ChangeRow]:
         if query.state == "failed":
             if not (row.failed if at is None else at in row.failed):
                 continue
+        elif query.state == DIFFERENT:
+            if not differs(chosen, row):
+                continue
         elif query.state and not any(states[query.state] for states in own):
             continue
         if fact and str(row.facts.get(fact, "")) != value:
             continue
         if words:
-            text = f"{row.title} {row.id} {row.repo}".lower()
-            if not all(word in text for word in words):
+            head = f"{row.title} {row.id} {row.repo}".lower()
+            left = [word for word in words if word not in head]
+            if left and not all(map(words_on(chosen, row, query.system).__contains__, left)):
                 continue
         yield row
+
+
+def differs(chosen: Selection, row: ChangeRow) -> bool:
+    """Whether not all systems hit the same findings of a change; baselines are not asked."""
+    baselines = {one.system for board in chosen.boards for one in board.board.systems if one.baseline}
+    return len({told.hit for at, told in row.told.items() if chosen.systems[at] not in baselines}) > 1
+
+
+def words_on(chosen: Selection, row: ChangeRow, system: str = "") -> str:
+    """The findings of a change and what was said of it, by one system or by all, in small letters."""
+    reviews = (outcome.review for outcome in chosen.outcomes_of(row.id, system))
+    said = (one for review in reviews if review is not None for one in review.comments)
+    return "\n".join(one.body for one in (*chosen.cases[row.number - 1].references, *said)).lower()
 
 
 def runs_page(cards: Sequence[RunCard], *, live: bool = True) -> str:

@@ -58,7 +58,7 @@
       for (const row of all(".matrix tbody tr")) {
         const cells = all(".tally", row).filter((cell) => at < 0 || Number(cell.dataset.system) === at);
         const holds = words.every((word) => row.dataset.text.includes(word)) && (!fact || row.dataset.facts.includes(`|${fact}|`));
-        row.hidden = !(holds && (!state || cells.some((cell) => one(`[title$="${CSS.escape(state)}"]`, cell))));
+        row.hidden = !(holds && (!state || (state === "different" ? "different" in row.dataset : cells.some((cell) => one(`[title$="${CSS.escape(state)}"]`, cell)))));
         shown += !row.hidden;
       }
       one("#shown").textContent = shown === 1 ? "1 change" : `${shown} changes`;
@@ -72,6 +72,10 @@
     narrow();
   }
   for (const select of all("#filters select")) select.addEventListener("change", () => filters.requestSubmit());
+
+  // A table that is wider than its place says so.
+  const wide = new ResizeObserver((seen) => seen.forEach(({ target }) => target.classList.toggle("sideways", target.scrollWidth > target.clientWidth + 1)));
+  for (const region of all(".scroll")) wide.observe(region);
 
   const pair = one("#pair");
   if (pair) pair.addEventListener("change", () => { location.href = `against-${one("#first").value}-${one("#second").value}.html`; });
