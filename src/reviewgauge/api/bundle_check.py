@@ -177,8 +177,13 @@ class _Check:
         shutil.copytree(run.path, path, ignore=shutil.ignore_patterns(SCORES))
         calls = run.path / CALLS if (run.path / CALLS).is_file() else None
         for spec in run.scored_metrics():
+            recorded = load_recorded(Metric, spec)
+            short = short_spec(recorded)
+            if recorded.runs_programs:
+                what = "it runs a program on code that the bundle does not hold"
+                self.notes.append(f"{entry.folder}: not measured again with {short}: {what}")
+                continue
             metric = self._metric(spec)
-            short = short_spec(load_recorded(Metric, spec))
             if asked := _cannot_ask(metric, spec, replayed=calls is not None):
                 what = f"it asks {asked}, and the bundle holds no recorded calls of it"
                 self.notes.append(f"{entry.folder}: not measured again with {short}: {what}")

@@ -344,6 +344,7 @@ class Metric(Plugin):
     signed: ClassVar[frozenset[str]] = frozenset()
     curved: ClassVar[frozenset[str]] = frozenset()
     reads_order: ClassVar[bool] = False
+    runs_programs: ClassVar[bool] = False  # named in its parameters, which only the user may write
 
     @abstractmethod
     def parts(self, case: Case, review: Review) -> Measured | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Review, Task
@@ -20,6 +21,8 @@ from reviewgauge.repo.testing.suite import TestCommand
 @dataclass(frozen=True)
 class RunsTests(ByHits, TestCommand):
     """`test` runs the tests of fixes, `suite` all of them (by default `test` without its `{files}`)."""
+
+    runs_programs: ClassVar[bool] = True
 
     test: ProgramText = ""
     sandbox: Sandbox = "bwrap"
