@@ -104,19 +104,21 @@ def run_script(script: str, places: dict[str, Path], *, held: bool) -> None:
     subprocess.run(argv, env=environment, check=False, capture_output=True, timeout=120)
 
 
-HELD = [pytest.param(True, marks=pytest.mark.skipif(not can_hold(), reason="bubblewrap cannot hold here")), False]
+UNREADABLE = "I found nothing."
+IF_HELD = pytest.mark.skipif(not can_hold(), reason="bubblewrap cannot hold here")
 
 
-@pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize(
-    ("case", "written", "reward"),
+    ("case", "written", "reward", "held"),
     [
-        (CASE, None, 1.0),
-        ("01-locker-listing", None, 1.0),
-        ("02-pause-when-hidden", None, 1.0),
-        (CASE, "[]", 0.0),
-        (CASE, "I found nothing.", None),
-        (CASE, '[{"path": "a.py", "line": "twelve", "body": "x"}]', None),
+        (CASE, None, 1.0, False),
+        ("01-locker-listing", None, 1.0, False),
+        ("02-pause-when-hidden", None, 1.0, False),
+        (CASE, "[]", 0.0, False),
+        (CASE, UNREADABLE, None, False),
+        (CASE, '[{"path": "a.py", "line": "twelve", "body": "x"}]', None, False),
+        pytest.param(CASE, None, 1.0, True, marks=IF_HELD),
+        pytest.param(CASE, UNREADABLE, None, True, marks=IF_HELD),
     ],
 )
 def test_the_verifier_rewards_the_oracle_and_an_unreadable_review_not_at_all(
