@@ -20,9 +20,7 @@ from reviewgauge.repo.diff.diffs import parse_patch, split_diff
 
 EDITS = "edits"  # in `Comment.extra`: a list of `TextEdit`
 LONGEST = 200_000  # characters that a comment may suggest
-_FENCE = re.compile(
-    r"^(?P<mark>`{3,}|~{3,})[ \t]*(?P<word>diff|patch|suggestion)[^\n`]*\n(?P<text>.*?)^(?P=mark)[ \t]*$", re.M | re.S
-)
+_OPENING = re.compile(r"(`{3,20}|~{3,20})[ \t]{0,20}(\w{0,40})")
 
 
 class Refusal(Exception):
@@ -80,13 +78,28 @@ def suggested_edits(comment: Comment) -> list[Edit]:
             names = {comment.claimed.path: comment.span.path}
             edits = [one.model_copy(update={"path": names.get(one.path, one.path)}) for one in edits]
         return [*edits]
-    blocks = [(found["word"], found["text"]) for found in _FENCE.finditer(comment.body)]
+    blocks = list(_fences(comment.body))
     codes = [text.removesuffix("\n") for word, text in blocks if word == "suggestion"]
     code = comment.suggestion if comment.suggestion is not None else next(iter(codes), None)
     if code is not None:
         return [_of_block(code, comment.span)]
     diffs = [text for word, text in blocks if word != "suggestion"] or [texts[2]]
     return [edit for diff in diffs for edit in _of_diff(diff, comment.span)]
+
+
+def _fences(body: str) -> Iterator[tuple[str, str]]:
+    """(kind, text) of the fenced suggestions and diffs of a text."""
+    mark = word = ""
+    lines: list[str] = []
+    for line in body.split("\n"):
+        if mark and line.rstrip() == mark:
+            if word in ("suggestion", "diff", "patch"):
+                yield word, "".join(f"{one}\n" for one in lines)
+            mark = ""
+        elif mark:
+            lines.append(line)
+        elif (found := _OPENING.match(line)) is not None:
+            mark, word, lines = found[1], found[2].lower(), []
 
 
 def _of_block(code: str, span: Span | None) -> TextEdit:
