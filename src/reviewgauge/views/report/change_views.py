@@ -343,7 +343,7 @@ def _evidence(pair: Pair, explained: bool) -> str:
     """The votes; where no reason says them already, also the probability and the distance."""
     parts, verdict = [], pair.verdict
     if verdict is not None and not explained:
-        parts.append(f"p {verdict.probability if pair.weighed is None else pair.weighed:.2f}")
+        parts.append(f"probability {verdict.probability if pair.weighed is None else pair.weighed:.2f}")
         parts += [verdict.reason] if verdict.reason else []
     if verdict is not None:
         parts += [f"{vote.rater}: {_vote(vote.value)}" for vote in verdict.votes]
