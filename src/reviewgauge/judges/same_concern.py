@@ -24,7 +24,7 @@ from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.readers import one_answer, yes_no
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt, system
 
-_DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
+_OPEN, _CLOSED = "<details>", "</details>"
 _GAPS = re.compile(r"\n{3,}")
 
 
@@ -93,4 +93,8 @@ class SameConcern(ModelJudge):
 
 
 def _without_details(text: str) -> str:
-    return _GAPS.sub("\n\n", _DETAILS.sub("", text)).strip()
+    kept, at = [], 0
+    while (start := text.find(_OPEN, at)) >= 0 and (end := text.find(_CLOSED, start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len(_CLOSED)
+    return _GAPS.sub("\n\n", "".join([*kept, text[at:]])).strip()
