@@ -148,7 +148,7 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
     page.select_option("select[name=state]", "failed")
     page.wait_for_url("**state=failed**")
     assert page.locator(".list tbody tr").count() == 1
-    page.click("#filters a")
+    page.click("#filters a[href='changes.html']")
     arrive(page, ".list tbody tr:nth-child(4)")
     page.keyboard.press("/")
     page.keyboard.type("orders 1")
