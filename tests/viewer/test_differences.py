@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Comment
-from reviewgauge.viewer.differences import differences
+from reviewgauge.datasets.martian import FALSE, SAME
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.viewer.differences import agreed, differences
+from reviewgauge.viewer.pages import Pages
 from viewed_runs import NOISE, comment, finds, misses, nothing, selected, write_run
 
 
@@ -43,6 +47,23 @@ def test_what_one_alone_found(
     ]
     assert got == found
     assert [abs(one.lead) for one in made] == sorted((abs(one.lead) for one in made), reverse=True)
+
+
+def test_how_often_the_judge_agrees_with_people(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", {"a": finds, "b": misses})
+
+    def says(system: str, comment: str, reference: str | None, value: bool) -> Label:
+        kind = SubjectKind.PAIR if reference else SubjectKind.COMMENT
+        subject = Subject(kind=kind, case="shop-1", system=system, comment=comment, reference=reference)
+        return Label(subject=subject, rater="ann", dimension=SAME if reference else FALSE, value=value)
+
+    assert agreed(selected(run), "a") == (0, 0)
+    with RunFolder.open(run, write=True) as folder:
+        folder.add_labels([says("a", "c2", "r0", True), says("a", "c3", "r1", False), says("b", "n5", None, True)])
+    chosen = selected(run)
+    assert (agreed(chosen, "a"), agreed(chosen, "b")) == ((1, 2), (1, 1))
+    page = Pages(chosen).against(1, 2)
+    assert "the judge says the same of 1 of 2 by <bdi>a</bdi> and 1 of 1 by <bdi>b</bdi>." in page
 
 
 def test_both_words_stand_beside_each_other(tmp_path: Path) -> None:

@@ -141,3 +141,8 @@ def test_one_against_the_other_in_words(chosen: Selection) -> None:
     page = Pages(chosen).against(finder, half)
     assert "1 finding only <bdi>finder</bdi> hit, 0 findings only <bdi>half</bdi>" in page
     assert "They found the same." in Pages(chosen).against(1, 1)
+
+
+def test_the_board_says_what_a_review_costs(chosen: Selection) -> None:
+    page = Pages(chosen).board()
+    assert "$/review" in page and page.count("$0.25") >= 3

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from reviewgauge.core.results import Outcome
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -44,6 +45,16 @@ def review_costs(outcomes: Iterable[Outcome]) -> dict[str, ReviewCost]:
 def costs_of(run: ScoredRun) -> dict[str, ReviewCost]:
     """The same of a run."""
     return review_costs(run.outcomes)
+
+
+def dollars_of(run: ScoredRun) -> dict[str, float | None]:
+    """The mean price of a review by system: 0 for one that asks no model, None where it is not known."""
+    free = {name for name, by in run.reviewers.items() if by.reviewer is not None and not by.reviewer.models}
+    costs = kept(costs_of, run)
+    return {
+        system: 0.0 if cost.dollars is None and not cost.asks and system in free else cost.dollars
+        for system, cost in costs.items()
+    }
 
 
 def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewgauge.core.records import Case, Comment, findings
-from reviewgauge.core.results import GroupOutcome, Matching
+from reviewgauge.core.results import CommentState, GroupOutcome, Matching
 from reviewgauge.core.stored import Lazy
+from reviewgauge.datasets.martian import FALSE, SAME
 from reviewgauge.viewer.selection import Selection, Told, state_of
+
+WRONG = ("false", "rejected")  # states of a comment that matches nothing
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Side:
     @property
     def false(self) -> int:
         """The number of its comments that match nothing."""
-        return sum(state_of(one) in ("false", "rejected") for one in self.matching.comments)
+        return sum(state_of(one) in WRONG for one in self.matching.comments)
 
     def said(self, ids: Sequence[str | None]) -> Comment | None:
         """The first comment of these; a point of one (`comment#2`) is the comment."""
@@ -85,6 +88,27 @@ def found_alone(chosen: Selection, first: str, second: str) -> tuple[int, int]:
     return sum(len(one.hit & two.missed) for _, one, two in both), sum(
         len(two.hit & one.missed) for _, one, two in both
     )
+
+
+def agreed(chosen: Selection, system: str) -> tuple[int, int]:
+    """(how often the judge says what a person said of a comment by this system in these runs, of how many times)."""
+    same = total = 0
+    for case, labels in chosen.people.items():
+        states = {
+            (score.attempt, one.comment): one
+            for score in chosen.scores_of(case, system)
+            for one in (score.matching.comments if score.matching is not None else ())
+        }
+        for label in labels:
+            of = label.subject
+            one = states.get((of.attempt, of.comment or "")) if of.system == system else None
+            if one is None or label.dimension not in (SAME, FALSE):
+                continue
+            raises = one.state in (CommentState.MATCHED, CommentState.DUPLICATE)
+            says = raises and one.group == of.reference if label.dimension == SAME else state_of(one) in WRONG
+            total += 1
+            same += says is (label.value is True)
+    return same, total
 
 
 def _both(chosen: Selection, first: str, second: str) -> Iterator[tuple[int, Told, Told]]:

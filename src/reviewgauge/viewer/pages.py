@@ -11,10 +11,11 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from reviewgauge.analysis.costs import dollars_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.leaderboard import Leaderboard
-from reviewgauge.viewer.differences import differences, found_alone
+from reviewgauge.viewer.differences import agreed, differences, found_alone
 from reviewgauge.viewer.notes import ChangeNotes, notes_of
 from reviewgauge.viewer.runs import RunCard
 from reviewgauge.viewer.selection import ChangeRow, Selection
@@ -69,7 +70,8 @@ class Pages:
         tables = [one.table for one in chosen.boards if one.table is not None]
         data = ReportData(chosen.name, "", boards, comparisons=tables, cases=chosen.cases)
         doors = [self._doors(board) for board in boards]
-        views = [board_view(data, board, f"b{at}", doors[at - 1]) for at, board in enumerate(boards, 1)]
+        prices = dollars_of(chosen.boards[0].run) if boards else {}
+        views = [board_view(data, board, f"b{at}", doors[at - 1], prices) for at, board in enumerate(boards, 1)]
         return self._render("board.html.j2", here="board", boards=views, data=data, verdict=chosen.verdict)
 
     def slices(self) -> str:
@@ -132,7 +134,11 @@ class Pages:
         found = differences(chosen, chosen.systems[first], chosen.systems[second])
         alone = found_alone(chosen, chosen.systems[first], chosen.systems[second])
         shown, paged = self._page(found, page, MOST_DIFFERENCES)
-        both = {"first": first, "second": second}
+        both = {
+            "first": first,
+            "second": second,
+            "agreed": [agreed(chosen, chosen.systems[at]) for at in (first, second)],
+        }
         return self._render("against.html.j2", here="against", found=found, shown=shown, alone=alone, **both, **paged)
 
     def _shown(self, number: int, *, more: bool, split: bool = False, part: int = 1) -> tuple[ChangeNotes, Shown]:

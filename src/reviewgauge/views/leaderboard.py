@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 
 from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
@@ -29,8 +30,16 @@ DETECTABLE = "the smallest true difference that these changes show with 80% powe
 # --- leaderboard ---------------------------------------------------------------------------------------------------
 
 
-def leaderboard_table(board: Leaderboard, systems: Sequence[SystemSummary] | None = None, title: str = "") -> Table:
-    """Every system with its measures and its coverage, headline first, baselines last."""
+def leaderboard_table(
+    board: Leaderboard,
+    systems: Sequence[SystemSummary] | None = None,
+    title: str = "",
+    prices: Mapping[str, float | None] = MappingProxyType({}),
+) -> Table:
+    """Every system with its measures and its coverage, headline first, baselines last.
+
+    `prices`: dollars a review by system, shown where one is known.
+    """
     ranked = sorted(board.systems if systems is None else systems, key=lambda system: system.baseline)
     known = figures.measures(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
@@ -42,12 +51,17 @@ def leaderboard_table(board: Leaderboard, systems: Sequence[SystemSummary] | Non
     columns += [_column(r, **{"kind": "figure", "priority": 2, **range_of.get(r, {})}) for r in extras]
     columns.append(Column(key="scored", kind="of"))
     columns += [Column(key="failed", kind="figure")] if any(s.failed for s in ranked) else []
+    rows = [[_cell(system, column) for column in columns] for system in ranked]
+    if any(price is not None for price in prices.values()):
+        columns.append(Column(key="$/review", kind="figure", priority=3, help="mean dollars of a review, as recorded"))
+        for system, row in zip(ranked, rows, strict=True):
+            row.append(or_dash(prices.get(system.system), "dollars", reason="not recorded", fake=system.fake))
     first = next((at for at, system in enumerate(ranked) if system.baseline), 0)
     return Table(
         name="leaderboard",
         title=title,
         columns=tuple(columns),
-        rows=tuple(tuple(_cell(system, column) for column in columns) for system in ranked),
+        rows=tuple(map(tuple, rows)),
         sections={first: BASELINES} if first else {},
         shown=1_000_000,
         plot=Plot(kind="forest", columns=(1,)),

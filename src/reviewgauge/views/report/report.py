@@ -144,8 +144,17 @@ def report_words() -> dict[str, object]:
 # --- leaderboards --------------------------------------------------------------------------------------------------
 
 
-def board_view(data: ReportData, board: Leaderboard, name: str, doors: Doors = MappingProxyType({})) -> BoardView:
-    """A leaderboard as pages show it; `name` makes its places on the page unique, `doors` are links of its cells."""
+def board_view(
+    data: ReportData,
+    board: Leaderboard,
+    name: str,
+    doors: Doors = MappingProxyType({}),
+    prices: Mapping[str, float | None] = MappingProxyType({}),
+) -> BoardView:
+    """A leaderboard as pages show it; `name` makes its places on the page unique, `doors` are links of its cells.
+
+    `prices`: dollars a review by system.
+    """
     table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
     sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
     own, common = "All systems, each on all of its own scored changes", "All systems on their common changes"
@@ -155,7 +164,7 @@ def board_view(data: ReportData, board: Leaderboard, name: str, doors: Doors = M
     return BoardView(
         board,
         name,
-        main=table_html(leaderboard_table(board, title=own), ranked=True, doors=doors),
+        main=table_html(leaderboard_table(board, title=own, prices=prices), ranked=True, doors=doors),
         on_common=shared,
         measures=table_html(measures_table(board)),
         coverage=table_html(coverage_table(board), stack=True),
