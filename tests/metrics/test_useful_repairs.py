@@ -70,8 +70,12 @@ def test_the_merit_of_a_review_is_what_the_empty_one_does_not_repair(
     figures = measures(found)
     assert (figures["difference"], figures["repaired"], figures["empty"], figures["alone"]) == (1, 1, 0, 1)
     assert [vote.rater for vote in found.votes] == [
-        f"fake:mender ({name})" for name in ("empty review", "review", "true", "false")
+        f"fake:mender ({name})" for name in ("empty review", "all 2 comments", "true", "false")
     ]
+    named = measures(
+        measured(case, TRUE.model_copy(update={"id": "review"}), FALSE.model_copy(update={"id": "empty review"}))
+    )
+    assert named == figures, "names of comments are not those of arms"
 
     empty = measures(measured(case))
     assert (empty["difference"], empty["repaired"]) == (0, 0)
@@ -112,7 +116,7 @@ def test_a_dry_run_asks_no_model_and_runs_no_test(case: Case, own_cache: Path, m
     monkeypatch.setitem(MODELS, "mender", mender(always=False))
     with ChatClient(ChatSettings(dry_run=True)):
         found = METRIC.parts(case, Review(case=case.id, system="s", comments=(TRUE, FALSE)))
-    assert found == "a dry run tests nothing" and not (own_cache / "tests.sqlite").exists()
+    assert found == "a dry run tests nothing" and not list(own_cache.rglob("tests-*"))
     items = [(case, Review(case=case.id, system=name, comments=(TRUE, FALSE))) for name in "ab"]
     # untouched: three times two sets of tests; of each review four repairs, each with both sets
     assert METRIC.dry_run(items) == "at most 22 runs of tests; none was timed here yet"

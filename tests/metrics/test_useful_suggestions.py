@@ -16,6 +16,7 @@ from reviewgauge.core.protocols import Format, Measured
 from reviewgauge.core.records import Anchoring, Case, Comment, Review, Side, Span
 from reviewgauge.core.results import CommentState
 from reviewgauge.core.specs import load
+from reviewgauge.metrics.execution.runs import usual_seconds
 from reviewgauge.metrics.useful_suggestions import UsefulSuggestions
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.repo.diff.edits import Block, Refusal, TextEdit, apply_edits
@@ -28,6 +29,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return build_case(tmp_path_factory.mktemp("useful"))
 
 
+NEW = "```diff\n--- /dev/null\n+++ b/NAME\n@@ -0,0 +1 @@\n+print('1 passed')\n```"
 METRIC = UsefulSuggestions(test=PYTEST, visible=ROOTS)
 
 
@@ -66,7 +68,12 @@ def test_oracle_inverse_empty_and_untouched(case: Case, own_cache: Path) -> None
 
     for review in ((), (comment("words"),), (comment("same", suggestion="    for item in items[1:]:"),)):
         assert measures(measured(case, *review))["net"] == 0
-    assert (own_cache / "tests.sqlite").is_file()
+    timed, seconds = usual_seconds()
+    assert timed > 6 and seconds > 0
+    for file in (own_cache / "contexts").glob("tests-*"):
+        file.write_bytes(b"broken")
+    assert usual_seconds() == (0, 0.0)
+    assert measures(measured(case))["net"] == 0  # what cannot be read is run again
 
 
 def test_a_suggestion_block_repairs_too_and_both_together_do_not_overlap(case: Case, own_cache: Path) -> None:
@@ -89,6 +96,8 @@ def test_a_suggestion_block_repairs_too_and_both_together_do_not_overlap(case: C
         ({"body": FIX.replace("shop/total.py", "tests/test_total.py")}, "edits tests"),
         ({"body": FIX.replace("shop/total.py", ".github/workflows/ci.yml")}, "edits what runs the tests"),
         ({"body": FIX.replace("shop/total.py", "pyproject.toml")}, "edits what runs the tests"),
+        ({"body": NEW.replace("NAME", "pytest.py")}, "edits the test command"),
+        ({"body": NEW.replace("NAME", "pytest/__main__.py")}, "edits the test command"),
         ({"extra": {"edits": [{"path": "../../etc/x", "start": 1, "end": 1}]}}, "leaves the repository"),
         ({"extra": {"edits": [{"path": "/etc/passwd", "start": 1, "end": 1}]}}, "leaves the repository"),
         ({"extra": {"edits": [{"path": ".git/config", "start": 1, "end": 1}]}}, "leaves the repository"),

@@ -1,27 +1,28 @@
-"""Runs of tests on a change, as it is and with edits, each made once and kept beside the caches of models."""
+"""Runs of tests on a change, as it is and with edits, each made once and kept in the cache."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from reviewgauge.core.errors import UserError
+import numpy as np
+
+from reviewgauge.contexts.code.store import keep_arrays, kept_indexes, read_arrays
+from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.records import Case, groups_of
 from reviewgauge.metrics.execution.worth import tests_worth
-from reviewgauge.models.cache.vector_cache import cache_home, open_file
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 from reviewgauge.repo.testing.suite import FixTests, SuiteRun, SuiteRunner, TestCommand, changed_tests, test_names
 
-NAME = "tests.sqlite"
 TIMES = 3  # the untouched change is tested so often: what differs is flaky
 COMMAND = "the command"  # stands for the tests of a command that names none
-_TABLE = "CREATE TABLE IF NOT EXISTS runs (key BLOB PRIMARY KEY, run BLOB NOT NULL) WITHOUT ROWID"
+_SLOT = "tests-"  # in the cache of indexes
 _ALL = FixTests((), (), ())
 
 
@@ -32,14 +33,17 @@ def failing(run: SuiteRun) -> frozenset[str]:
 
 def usual_seconds() -> tuple[int, float]:
     """How many runs are remembered, and how long they took on average; (0, 0.0) where none is."""
-    file = None if (home := cache_home()) is None else home / NAME
-    if file is None or not file.exists():
-        return 0, 0.0
-    with closing(open_file(file, _TABLE)) as database:
-        found = [
-            parse_record(SuiteRun, bytes(run), NAME).seconds for (run,) in database.execute("SELECT run FROM runs")
-        ]
+    names = [file.stem for file in (kept_indexes() or ("", []))[1] if file.stem.startswith(_SLOT)]
+    found = [run.seconds for name in names if (run := _recall(name)) is not None]
     return len(found), sum(found) / max(1, len(found))
+
+
+def _recall(name: str) -> SuiteRun | None:
+    """A run that is kept; None where there is none that can be read."""
+    known = read_arrays(name) or {}
+    with suppress(BadInput):
+        return parse_record(SuiteRun, known["run"].tobytes(), name) if "run" in known else None
+    return None
 
 
 @dataclass(frozen=True)
@@ -68,22 +72,13 @@ class Remembered:
         key = hashlib.sha256()
         for part in (*(name.encode() for name in names), *contents):
             key.update(b"%d:" % len(part) + part)
-        file = None if (home := cache_home()) is None else home / NAME
-        if file is not None and (known := self._recall(file, key.digest())) is not None:
+        slot = f"{_SLOT}{key.hexdigest()[:40]}"
+        if (known := _recall(slot)) is not None:
             return known
         found = self._runner.run(repository, commit, fix or commit, tests, edits)
-        of_code = found.ran or (found.result.startswith("the command ") and "started" not in found.result)
-        if file is not None and of_code:
-            with closing(open_file(file, _TABLE)) as database:
-                database.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (key.digest(), found.to_line()))
+        if found.ran or (found.result.startswith("the command ") and "started" not in found.result):
+            keep_arrays(slot, {"run": np.frombuffer(found.to_line(), dtype=np.uint8)})
         return found
-
-    def _recall(self, file: Path, key: bytes) -> SuiteRun | None:
-        if not file.exists():
-            return None
-        with closing(open_file(file, _TABLE)) as database:
-            row = database.execute("SELECT run FROM runs WHERE key = ?", (key,)).fetchone()
-        return None if row is None else parse_record(SuiteRun, bytes(row[0]), NAME)
 
 
 @dataclass(frozen=True)
