@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 120_000  # characters of the files that the model is shown
 _NONE = "(The reviewer made no remark.)"
+Arm = tuple[str, ...]  # the comments that the model is shown, by their ids
 
 
 class EditAnswer(AnswerRecord):
@@ -93,8 +94,8 @@ class UsefulRepairs(RunsTests):
         return super().unmeasurable(case) or why_worthless(case)
 
     def edits_of(self, review: Review) -> int:
-        """One a comment, one of all, and one without any."""
-        return len(review.comments) + 1 + bool(review.comments)
+        """One without a comment, one a comment, and one of several together."""
+        return 1 + len(review.comments) + (len(review.comments) > 1)
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """Counts of findings by arm. Raises Failed where an answer fails, UserError without a model or a command."""
@@ -108,21 +109,21 @@ class UsefulRepairs(RunsTests):
             why = f": {tested.problem}" if tested.problem else " each time"
             return f"no finding has tests that fail on the change{why}"
         reader = Suggestions(case, tested, f"{self.test} {self.suite}")
-        arms = {"": (), "review": review.comments} | {one.id: (one,) for one in review.comments}
-        sets = {name: comments for name, comments in arms.items() if name not in ("", "review") or comments or not name}
+        sets = {_arm(comments): comments for comments in ((), review.comments, *((one,) for one in review.comments))}
         shown = _material(case, tested)
         asked = [_messages(shown, comments) for comments in sets.values()]
         schema = answer_schema(RepairAnswer)
         answers = all_read(ask_for_each(model, asked, _read, schema=schema), "repairs")
         if model.client.settings.dry_run:
             return "a dry run tests nothing"
-        read = {name: _applied(reader, answer.value) for name, answer in zip(sets, answers, strict=True)}
-        tried = {name: try_one(tested, one) for name, one in read.items() if isinstance(one, Suggestion)}
-        own = {one.id: read[one.id] for one in review.comments}
-        matching = matching_of(case, tested, own, tried, noun="repair")
+        read = {arm: _applied(reader, answer.value) for arm, answer in zip(sets, answers, strict=True)}
+        tried = {arm: try_one(tested, one) for arm, one in read.items() if isinstance(one, Suggestion)}
+        own = {one.id: read[_arm([one])] for one in review.comments}
+        alone = {one.id: tried[_arm([one])] for one in review.comments if _arm([one]) in tried}
+        matching = matching_of(case, tested, own, alone, noun="repair")
         votes = tuple(
-            Vote(rater=f"{self.model} ({name or 'empty review'})", value=len(one.value), reason=storable(one.raw))
-            for name, one in zip(sets, answers, strict=True)
+            Vote(rater=f"{self.model} ({_said_by(arm)})", value=len(one.value), reason=storable(one.raw))
+            for arm, one in zip(sets, answers, strict=True)
         )
         parts = _counts(tested, tried, review.comments) | self.agreement(case, review, matching)
         fake = review.fake or any(answer.fake for one in answers for answer in one.answers)
@@ -195,12 +196,19 @@ def _applied(reader: Suggestions, edits: Sequence[Block]) -> Suggestion | Refusa
         return refusal
 
 
-def _counts(tested: TestedChange, tried: Mapping[str, Tried], comments: Sequence[Comment]) -> dict[str, float]:
-    """What each arm repairs. Without a comment the review is the empty one."""
-    done = {name: set(wholly(tested, one)) if not one.broken else set() for name, one in tried.items()}
-    empty = done.get("", set())
-    whole = done.get("review", set()) if comments else empty
-    alone = set[str]().union(*(done.get(one.id, set()) for one in comments))
+def _arm(comments: Sequence[Comment]) -> Arm:
+    return tuple(one.id for one in comments)
+
+
+def _said_by(arm: Arm) -> str:
+    return arm[0] if len(arm) == 1 else f"all {len(arm)} comments" if arm else "empty review"
+
+
+def _counts(tested: TestedChange, tried: Mapping[Arm, Tried], comments: Sequence[Comment]) -> dict[str, float]:
+    """What each arm repairs."""
+    done = {arm: set(wholly(tested, one)) if not one.broken else set() for arm, one in tried.items()}
+    empty, whole = done.get((), set()), done.get(_arm(comments), set())
+    alone = set[str]().union(*(done.get(_arm([one]), set()) for one in comments))
     return {
         "changes": 1.0,
         "findings": float(len(tested.to_repair)),

@@ -62,7 +62,7 @@ class Suggestions:
         """The files that edits make. Raises Refusal."""
         paths = list(dict.fromkeys(edit.path for edit in edits))
         for path in paths:
-            check_path(path, self.tested.paths, self.command)
+            check_path(path, self.tested.paths, self.command, creates=path not in self._modes)
             if self._modes.get(path) in (LINK, MODULE):
                 raise Refusal("not a file", path)
         raw = self.tested.repository.blobs(self.tested.head, paths)
