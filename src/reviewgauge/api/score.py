@@ -23,7 +23,8 @@ from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run
 from reviewgauge.viewer.selection import prepare
-from reviewgauge.views.leaderboard import comparison_table, leaderboard_table, slice_tables
+from reviewgauge.views.comparisons import comparison_table
+from reviewgauge.views.leaderboard import leaderboard_table, slice_tables
 from reviewgauge.views.tables import ResultTable, result_tables, tables_html
 
 

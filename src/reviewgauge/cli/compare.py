@@ -22,9 +22,9 @@ from reviewgauge.cli.options import (
 )
 from reviewgauge.cli.output import emit, run_stoppable, write_tables
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.comparisons import comparison_table
 from reviewgauge.views.curve import curve_document
 from reviewgauge.views.gates import rankings_document
-from reviewgauge.views.leaderboard import comparison_table
 from reviewgauge.views.table_files import titled_comparison
 from reviewgauge.views.terminal.documents import document_view, table_view
 

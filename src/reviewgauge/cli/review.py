@@ -27,9 +27,9 @@ from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.review import ReviewTotals
+from reviewgauge.views.comparisons import comparison_table
 from reviewgauge.views.figures import counted
 from reviewgauge.views.gates import changed_tables
-from reviewgauge.views.leaderboard import comparison_table
 from reviewgauge.views.terminal.closing import after_review, drop_notes, review_line
 from reviewgauge.views.terminal.documents import table_view
 

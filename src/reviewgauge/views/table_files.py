@@ -7,9 +7,9 @@ from pathlib import Path
 
 from reviewgauge.core.document import Table
 from reviewgauge.core.reports.leaderboard import ComparisonTable
+from reviewgauge.views.comparisons import comparison_table
 from reviewgauge.views.csv import table_csv
 from reviewgauge.views.latex import table_latex
-from reviewgauge.views.leaderboard import comparison_table
 from reviewgauge.views.markdown import document_table
 
 

@@ -14,7 +14,8 @@ from reviewgauge.analysis.stats.power import clusters_to_find
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import caveats, found, joined, p_of, text_name
+from reviewgauge.views.comparisons import found, p_of
+from reviewgauge.views.leaderboard import caveats, joined, text_name
 from reviewgauge.views.verdict_facts import cost_sentence, misses_sentence, noise_sentence, say
 
 MOST_CHANGES = 100_000  # more than anybody reviews are no advice

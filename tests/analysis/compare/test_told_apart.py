@@ -12,7 +12,7 @@ from reviewgauge.analysis.compare.compare import compare, mcnemar, told_apart
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.engine.run.scored_run import ScoredRun
-from reviewgauge.views.leaderboard import comparison_table
+from reviewgauge.views.comparisons import comparison_table
 from twin_pairs import path_of, say, told
 
 HOSTS = twin_pairs.hosts(10)

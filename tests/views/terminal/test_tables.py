@@ -8,7 +8,8 @@ from reviewgauge.core.data_card import Card
 from reviewgauge.core.reports.doctor import DoctorReport, LintFinding, ProbeCheck
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Estimate, Leaderboard
 from reviewgauge.core.specs import CatalogueEntry
-from reviewgauge.views.leaderboard import comparison_table, leaderboard_document
+from reviewgauge.views.comparisons import comparison_table
+from reviewgauge.views.leaderboard import leaderboard_document
 from reviewgauge.views.report.report import ReportData
 from reviewgauge.views.terminal import tables
 from reviewgauge.views.terminal.documents import document_view, table_view

@@ -17,10 +17,10 @@ from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, S
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views import figures
+from reviewgauge.views.comparisons import comparison_table
 from reviewgauge.views.html import Doors, table_html
 from reviewgauge.views.leaderboard import (
     answer,
-    comparison_table,
     coverage_table,
     leaderboard_table,
     measures_table,
