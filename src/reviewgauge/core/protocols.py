@@ -377,7 +377,7 @@ class Metric(Plugin):
         """The parts that a missing measurement on `case` would have at worst and at best; None: not bounded."""
         return None
 
-    def dry_run(self, items: Sequence[tuple[Case, Review]]) -> str:
+    def dry_run(self, items: Iterable[tuple[Case, Review]]) -> str:
         """What measuring these would run beside model calls, in words; empty for a metric that starts no program."""
         return ""
 

@@ -156,7 +156,7 @@ def dry_run_score(
         for done, (outcome, _) in enumerate(found, 1):
             if progress is not None:
                 progress(done, len(todo), f"{outcome.system} {outcome.case}")
-    items = [(scorer.cases[one.case], one.review) for one in todo if one.review is not None]
+    items = ((scorer.cases[one.case], one.review) for one in todo if one.review is not None)  # read where it is asked
     return ScoreTotals(metric=scorer.signature, left=len(todo), would_run=metric.dry_run(items))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -64,7 +64,7 @@ class RunsTests(ByHits, TestCommand):
         """How many sets of edits to one change its review leads to, at most."""
         raise NotImplementedError
 
-    def dry_run(self, items: Sequence[tuple[Case, Review]]) -> str:
+    def dry_run(self, items: Iterable[tuple[Case, Review]]) -> str:
         """How many runs of tests there are at most, and about how long they take."""
         untouched: dict[str, int] = {}
         runs = 0
