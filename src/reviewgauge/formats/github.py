@@ -88,7 +88,7 @@ def _add(found: Collector, node: Node) -> None:
     if reason is not None:
         found.skip(item, reason)
         return
-    text, suggestion = split_suggestion(body)
+    text, suggestion, _ = split_suggestion(body)
     found.add(
         text,
         claimed,

@@ -56,7 +56,7 @@ def _add(found: Collector, note: Node, number: int) -> None:
     if reason is not None:
         found.skip(item, reason)
         return
-    text, suggestion = split_suggestion(body)
+    text, suggestion, lines = split_suggestion(body)
     resolved = note.as_object().get("resolved")
     found.add(
         text,
@@ -66,7 +66,7 @@ def _add(found: Collector, note: Node, number: int) -> None:
         author=note.node("author").text("username"),
         commit=position.text("head_sha"),
         created=note.time("created_at"),
-        extra={"resolved": resolved} if isinstance(resolved, bool) else {},
+        extra={**lines, **({"resolved": resolved} if isinstance(resolved, bool) else {})},
     )
 
 

@@ -2,6 +2,9 @@
 
 A comment suggests code in one of four ways, the first that it has counts: edits with their places (`EDITS` in `extra`,
 from SARIF and rdjson), a suggestion block for the commented lines, unified diffs in fences, the diff of its claim.
+
+GitLab's block `suggestion:-1+2` replaces the last commented line, one line above it and two below, at most 100 each
+way and none above the first. Source: GitLab's documentation, "Suggest changes", and its `suggestions_parser.rb`.
 """
 
 from __future__ import annotations
@@ -19,8 +22,11 @@ from reviewgauge.core.records import Comment, FileStatus, Side, Span
 from reviewgauge.repo.diff.diffs import parse_patch, split_diff
 
 EDITS = "edits"  # in `Comment.extra`: a list of `TextEdit`
+OFFSETS = "suggestion_lines"  # in `Comment.extra`: `-1+2` of GitLab's block
 LONGEST = 200_000  # characters that a comment may suggest
-_OPENING = re.compile(r"(`{3,20}|~{3,20})[ \t]{0,20}(\w{0,40})")
+_FARTHEST = 100  # lines that GitLab's block reaches above and below
+_OPENING = re.compile(r"(`{3,20}|~{3,20})[ \t]{0,20}(\w{0,40})(?::([-+\d]{1,40}))?")
+_OFFSETS = re.compile(r"(?:-(\d{1,9}))?(?:\+(\d{1,9}))?")
 
 
 class Refusal(Exception):
@@ -79,35 +85,41 @@ def suggested_edits(comment: Comment) -> list[Edit]:
             edits = [one.model_copy(update={"path": names.get(one.path, one.path)}) for one in edits]
         return [*edits]
     blocks = list(_fences(comment.body))
-    codes = [text.removesuffix("\n") for word, text in blocks if word == "suggestion"]
-    code = comment.suggestion if comment.suggestion is not None else next(iter(codes), None)
-    if code is not None:
-        return [_of_block(code, comment.span)]
-    diffs = [text for word, text in blocks if word != "suggestion"] or [texts[2]]
+    offsets, code = next(
+        ((where, text.removesuffix("\n")) for word, where, text in blocks if word == "suggestion"),
+        (str(comment.extra.get(OFFSETS, "")), None),
+    )
+    if (code := code if comment.suggestion is None else comment.suggestion) is not None:
+        return [_of_block(code, comment.span, offsets)]
+    diffs = [text for word, _, text in blocks if word != "suggestion"] or [texts[2]]
     return [edit for diff in diffs for edit in _of_diff(diff, comment.span)]
 
 
-def _fences(body: str) -> Iterator[tuple[str, str]]:
-    """(kind, text) of the fenced suggestions and diffs of a text."""
-    mark = word = ""
+def _fences(body: str) -> Iterator[tuple[str, str, str]]:
+    """(kind, GitLab's offsets, text) of the fenced suggestions and diffs of a text."""
+    mark = word = offsets = ""
     lines: list[str] = []
     for line in body.split("\n"):
         if mark and line.rstrip() == mark:
             if word in ("suggestion", "diff", "patch"):
-                yield word, "".join(f"{one}\n" for one in lines)
+                yield word, offsets, "".join(f"{one}\n" for one in lines)
             mark = ""
         elif mark:
             lines.append(line)
         elif (found := _OPENING.match(line)) is not None:
-            mark, word, lines = found[1], found[2].lower(), []
+            mark, word, offsets, lines = found[1], found[2].lower(), found[3] or "", []
 
 
-def _of_block(code: str, span: Span | None) -> TextEdit:
+def _of_block(code: str, span: Span | None, offsets: str) -> TextEdit:
     if span is None or span.start is None or span.end is None:
         raise Refusal("no place", "it names no lines to replace")
     if span.side is Side.OLD:
         raise Refusal("a deleted line", f"{span.path}:{span.start}")
-    return TextEdit(path=span.path, start=span.start, end=span.end, text=code.removesuffix("\n") + "\n" * bool(code))
+    start, end = span.start, span.end
+    if offsets and (found := _OFFSETS.fullmatch(offsets)) is not None:
+        above, below = (min(int(lines or 0), _FARTHEST) for lines in found.groups())
+        start, end = max(1, end - above), end + below
+    return TextEdit(path=span.path, start=start, end=end, text=code.removesuffix("\n") + "\n" * bool(code))
 
 
 def _of_diff(diff: str, span: Span | None) -> Iterator[Block]:

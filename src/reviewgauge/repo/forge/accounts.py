@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.json_reader import text
 from reviewgauge.core.pull_requests import Account, AccountType
+from reviewgauge.repo.diff.edits import OFFSETS
 from reviewgauge.repo.tables import pattern, read_table
 
 GHOST = "ghost"
@@ -77,12 +78,12 @@ def bot_noise(body: str, placed: bool) -> str | None:
     return None
 
 
-def split_suggestion(body: str) -> tuple[str, str | None]:
-    """(text, suggested code) of a comment that ends in a GitHub suggestion block; (body, None) of any other."""
+def split_suggestion(body: str) -> tuple[str, str | None, dict[str, str]]:
+    """(text, suggested code, GitLab's `OFFSETS`) of a comment that ends in a suggestion block; others are text."""
     head, _, mark = body.rstrip().rpartition("\n")
     if len(mark) < 3 or mark.strip("`"):
-        return body, None
-    found = re.search(rf"^{mark}suggestion[^\n`]*\n", f"{head}\n", re.MULTILINE)
+        return body, None, {}
+    found = re.search(rf"^{mark}suggestion:?([-+\d]*)[^\n`]*\n", f"{head}\n", re.MULTILINE)
     if found is None:
-        return body, None
-    return body[: found.start()].rstrip() or body, head[found.end() :]
+        return body, None, {}
+    return body[: found.start()].rstrip() or body, head[found.end() :], {OFFSETS: found[1]} if found[1] else {}

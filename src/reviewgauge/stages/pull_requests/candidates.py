@@ -231,8 +231,9 @@ def is_review(pull: PullRequest, thread: Thread) -> bool:
 def thread_comment(thread: Thread, span: Span | None) -> Comment:
     """The first message of a thread as a comment at `span`."""
     first = thread.remarks[0]
-    said, suggestion = split_suggestion(first.body)
+    said, suggestion, lines = split_suggestion(first.body)
     extra = {
+        **lines,
         "thread": thread.id,
         "url": first.url or None,
         "association": first.author.association or None,
