@@ -193,6 +193,7 @@ def test_the_shipped_thresholds_are_those_of_the_study(
     assert found.here.review is not None and found.here.review.f1.n == 3452
 
 
+@pytest.mark.drill
 def test_minilm_has_about_the_shipped_threshold_on_a_part_of_the_study(shared_data: Path) -> None:
     known = real_study(shared_data, "crscore_study")
     metric = Crscore(model="all-MiniLM-L6-v2")

@@ -73,7 +73,7 @@ def test_hits_are_one_to_one() -> None:
     assert reference_hits([replace(item, comments=())], [[]], 0.5).tolist() == [False, False]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_what_is_read(items: list[JudgedPair], links: list[Link]) -> None:
     assert len(items) == 1080  # 3 judges, 30 changes, 12 tools
     assert {item.repository for item in items} == {"calcom/cal.com", "grafana/grafana", "getsentry/sentry"}  # no forks
@@ -82,7 +82,7 @@ def test_what_is_read(items: list[JudgedPair], links: list[Link]) -> None:
     assert 0.15 < np.mean([link.same for link in links]) < 0.25
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_stored_weights_are_what_the_command_fits(items: list[JudgedPair], links: list[Link]) -> None:
     stored = load_weights()[0]
     assert_alike(fit_lexical(items, links), stored)
@@ -109,7 +109,7 @@ def blind(items: list[JudgedPair], links: list[Link]) -> LexicalWeights:
     return fit_lexical([item for item in items if item.repository != OUT], links)
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_held_out_weights_are_fitted_without_the_repository(items: list[JudgedPair], blind: LexicalWeights) -> None:
     seen = seen_without(items, OUT)
     assert {item.repository for item in seen} == {"calcom/cal.com", "grafana/grafana"}
@@ -131,6 +131,7 @@ def verdicts(judge: Lexical | Dice, said: dict[str, list[tuple[Case, Review]]]) 
     return [verdict for verdict in found if verdict]
 
 
+@pytest.mark.drill
 def test_verdicts_on_martian_are_those_of_weights_that_have_not_seen_the_repository(
     shared_data: Path, tmp_path: Path, blind: LexicalWeights
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from documented import CONSOLE, follow
 
 DOCS = Path(__file__).parents[2] / "docs"
-QUICK = ("start/gate-in-ci", "start/paper")  # the others run programs on every change of a history, for minutes
+QUICK = ("start/gate-in-ci",)  # the others run programs on every change of a history, or read whole data sets
 PAGES = [
     pytest.param(page, id=name, marks=() if name in QUICK else pytest.mark.drill)
     for page in sorted((*DOCS.glob("start/*.md"), *DOCS.glob("guides/*.md")))
