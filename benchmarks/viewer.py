@@ -1,24 +1,29 @@
-"""How fast the viewer answers in a real browser, on 1,000 changes and 20 systems, beside the one-file report.
+"""How fast the viewer answers in a real browser, on 1,000 changes and 20 systems.
 
     python benchmarks/viewer.py [--changes 1000] [--systems 20] [--run FOLDER]
 
 The changes are those of the sample, over and over; the reviews are its findings and its noise, at random. First view:
-from the click on a run that was never read to the whole page; then each further page. The report holds fewer changes.
+from the link of a run that was never read to the whole page. Then clicks on links, each to a page that was not looked
+at before: from the event in the old page until the new one is loaded and painted, as the browser's own clock has it.
+A page with one word, from a service that does nothing else, is the floor.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shutil
+import statistics
 import tempfile
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
-from reviewgauge import report, score
+from reviewgauge import score
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.datasets.sample import Sample
@@ -26,13 +31,47 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.viewer.app import Viewer, open_viewer
 from reviewgauge.viewer.selection import Shelf
 
-PAGES = (
-    "changes.html",
-    "changes.html?system=s3&state=missed",
-    "change-7.html",
-    "change-7-split.html",
-    "against-1-2.html",
-)
+ROUNDS = 7
+CLICKS = {  # what is reached: from where, and by which link, of which `{n}` is another one each time
+    "board": ("changes.html", ".strip nav a[href='index.html']"),
+    "changes": ("index.html", ".strip nav a[href='changes.html']"),
+    "changes of one system": ("index.html", ".board tbody tr:nth-of-type({n}) th a"),
+    "what one system missed": ("index.html", ".board tbody tr:nth-of-type({n}) td:nth-of-type(3) a"),
+    "next page of the changes": ("changes.html?page={n}", "a[rel=next]"),
+    "a change": ("changes.html", ".list tbody tr:nth-of-type({n}) th a"),
+    "side by side": ("change-{n}.html", "#split"),
+    "the next change": ("change-1{n}.html", "a[rel=next]"),
+    "A against B": ("change-{n}.html", ".strip nav a[href^=against]"),
+}
+BLANK = b"<!doctype html><html lang=en><title>blank</title><h1>blank</h1><a href=blank.html>again</a>"
+TIMED = """
+addEventListener("click", () => {
+  delete window.took;
+  sessionStorage.setItem("clicked", performance.timeOrigin + performance.now());
+}, true);
+addEventListener("load", () => requestAnimationFrame(() => {
+  const painted = new MessageChannel();
+  const now = () => performance.timeOrigin + performance.now();
+  painted.port1.onmessage = () => { window.took = now() - sessionStorage.clicked; };
+  painted.port2.postMessage(0);
+}));
+"""
+
+
+class Blank(BaseHTTPRequestHandler):
+    """Answers everything with one word."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.send_header("content-length", str(len(BLANK)))
+        self.end_headers()
+        self.wfile.write(BLANK)
+
+    def log_message(self, *words: object) -> None:
+        """Nothing."""
 
 
 def make_run(folder: Path, changes: int, systems: int) -> None:
@@ -57,8 +96,24 @@ def said(case: Case, other: Case, skill: float, dice: random.Random) -> list[Com
     return [one.model_copy(update={"id": f"c{at}", "same_as": None}) for at, one in enumerate((*right, *wrong))]
 
 
+def clicked(page: Page, address: str, link: str) -> tuple[float, float, float]:
+    """Milliseconds from a click on a link of one page until the next one is painted, and the server's part of it."""
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.click(link)
+    took = page.wait_for_function("() => window.took", polling=10).json_value()
+    at = page.evaluate("() => performance.getEntriesByType('navigation')[0].toJSON()")
+    return took, at["responseEnd"] - at["requestStart"], at["encodedBodySize"]
+
+
+def measured(page: Page, address: str, link: str) -> tuple[float, float, float]:
+    """Medians over several clicks: milliseconds, those until the server's answer, bytes."""
+    rounds = [clicked(page, address.format(n=n), link.format(n=n)) for n in range(2, ROUNDS + 2)]
+    return tuple(map(statistics.median, zip(*rounds, strict=True)))
+
+
 def main() -> None:
-    """Print seconds, and each page's share of the time that the report takes to open."""
+    """Print seconds of the first view, and milliseconds of each click, beyond those of a blank page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--changes", type=int, default=1000)
     parser.add_argument("--systems", type=int, default=20)
@@ -68,13 +123,9 @@ def main() -> None:
         folder = asked.run or Path(temporary) / "run"
         if not folder.exists():
             make_run(folder, asked.changes, asked.systems)
-        began = time.perf_counter()
-        report(folder, out=Path(temporary) / "report.html")
-        print(f"report made          {time.perf_counter() - began:6.2f} s")
-        service = open_viewer(Viewer([folder], Shelf(10_000, 0)))
-        threading.Thread(target=service.run, daemon=True).start()
         browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
+        page.add_init_script(TIMED)
 
         def opened(address: str) -> float:
             """Seconds until the whole page is there, past those that say that it is being read."""
@@ -83,15 +134,21 @@ def main() -> None:
             page.wait_for_selector("h1:not(:text('One moment'))", timeout=300_000)
             return time.perf_counter() - start
 
-        peer = opened((Path(temporary) / "report.html").as_uri())
-        print(f"report opened        {peer:6.2f} s")
-        print(f"first view           {opened(service.link):6.2f} s")
+        with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as blank:
+            threading.Thread(target=blank.serve_forever, daemon=True).start()
+            floor, *_ = measured(page, f"http://127.0.0.1:{blank.server_port}/", "a")
+            blank.shutdown()
+        service = open_viewer(Viewer([folder], Shelf(10_000, 0)))
+        threading.Thread(target=service.run, daemon=True).start()
+        print(f"first view       {opened(service.link):6.2f} s")
         home = page.url.rpartition("/")[0]
         page.wait_for_load_state("networkidle")  # what the leader misses comes later
-        for name in ("index.html", *PAGES):
-            opened(f"{home}/{name}")
-            best = min(opened(f"{home}/{name}") for _ in range(3))
-            print(f"{name[:40]:40} {best:6.3f} s, {best / peer:.2f} of the report")
+        print(f"load average     {os.getloadavg()[0]:6.2f}")
+        print(f"{'click to':26} {'ms':>5} {'beyond blank':>13} {'server':>7} {'KB':>5}")
+        print(f"{'a blank page (the floor)':26} {floor:5.0f}")
+        for name, (start, link) in CLICKS.items():
+            took, server, size = measured(page, f"{home}/{start}", link)
+            print(f"{name:26} {took:5.0f} {took - floor:13.0f} {server:7.0f} {size / 1000:5.0f}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ import pytest
 
 from html_pages import Page
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change
+from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.viewer.pages import Pages, Query, narrowed
 from reviewgauge.viewer.selection import Selection
 from viewed_runs import finds, misses, nothing, selected, twin_run, write_run
@@ -81,7 +83,7 @@ def test_every_figure_of_the_board_is_a_door(chosen: Selection) -> None:
 
 
 def test_the_list_comes_in_parts_where_it_is_served(chosen: Selection) -> None:
-    with patch("reviewgauge.viewer.pages.PAGE", 2):
+    with patch("reviewgauge.viewer.pages.PAGE", 2), patch.dict(chosen.pages, clear=True):
         for asked, held in ((1, [1, 2]), (2, [3, 4]), (0, [1, 2]), (99, [3, 4])):
             page = Pages(chosen).changes(Query(page=asked))
             assert [n for n in range(1, 5) if f'"change-{n}.html"' in page] == held
@@ -146,3 +148,16 @@ def test_one_against_the_other_in_words(chosen: Selection) -> None:
 def test_the_board_says_what_a_review_costs(chosen: Selection) -> None:
     page = Pages(chosen).board()
     assert "$/review" in page and page.count("$0.25") >= 3
+
+
+def test_a_page_is_made_once_until_somebody_says_something_of_a_comment(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", {"a": finds, "b": misses})
+    chosen = selected(run)
+    first, other = Pages(chosen).against(1, 2), Pages(chosen).against(2, 1)
+    with patch("reviewgauge.viewer.pages.render", side_effect=AssertionError("made again")):
+        assert (Pages(chosen).against(1, 2), Pages(chosen).against(2, 1)) == (first, other)
+    about = Subject(kind=SubjectKind.COMMENT, case="shop-1", system="b", comment="n5")
+    with RunFolder.open(run, write=True) as folder:
+        folder.add_labels([Label(subject=about, rater="ann", dimension="false_positive", value=True)])
+    chosen.read_people()
+    assert "People judged comments" in Pages(chosen).against(1, 2) and "People judged" not in first

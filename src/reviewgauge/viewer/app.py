@@ -8,7 +8,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -102,9 +102,9 @@ class Viewer:
             for make in (pages.board, partial(pages.changes, Query()), partial(pages.change, 1)):
                 make()
 
-    def stamp(self, runs: Sequence[Found]) -> str:
-        """What changes when a file of these runs does, or when more was read of them."""
-        return str([(run.slug, stamp_of(run.path), self._cards.get(run.slug, ("",))[0]) for run in runs])
+    def stamp(self) -> str:
+        """What changes when a file of any run does, or when more was read of one."""
+        return str([(slug, stamp_of(run.path), self._cards.get(slug, ("",))[0]) for slug, run in self.runs().items()])
 
     def chosen(self, key: str) -> list[Found]:
         """The runs that an address names. Raises UserError for one that is not there."""
@@ -218,16 +218,17 @@ def _compare(viewer: Viewer, request: Request, form: dict[str, str]) -> Response
     return RedirectResponse(f"/r/{'+'.join(wanted)}/index.html", 303)
 
 
-def _stamps(viewer: Viewer, runs: Sequence[Found]) -> Response:
-    return JSONResponse({"stamp": viewer.stamp(runs), "running": any(writer_of(run.path / LOCK) for run in runs)})
+def _stamps(runs: Iterable[Found], stamp: str) -> Response:
+    return JSONResponse({"stamp": stamp, "running": any(writer_of(run.path / LOCK) for run in runs)})
 
 
 def _all_stamps(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    return _stamps(viewer, list(viewer.runs().values()))
+    return _stamps(viewer.runs().values(), viewer.stamp())
 
 
 def _stamp(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    return _stamps(viewer, viewer.chosen(str(request.path_params["key"])))
+    runs = viewer.chosen(str(request.path_params["key"]))
+    return _stamps(runs, str([(run.slug, stamp_of(run.path)) for run in runs]))
 
 
 def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:

@@ -5,10 +5,10 @@ All links are relative, and a page has the same name when it is served and when 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 from reviewgauge.analysis.costs import dollars_of
@@ -24,10 +24,12 @@ from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Shown, show_change
 from reviewgauge.views.html import Doors
 from reviewgauge.views.leaderboard import leaderboard_table
-from reviewgauge.views.report.report import ReportData, board_view
+from reviewgauge.views.report.report import BoardView, ReportData
 
 T = TypeVar("T")
+P = ParamSpec("P")
 PAGE = 50  # changes of one page of a list
+MOST_PAGES = 100  # of one selection in memory
 MOST_DIFFERENCES = 200  # in a file
 DIFFERENT = "different"  # in place of a state: changes of which the systems did not hit the same findings
 BEHIND = {  # what lies behind a measure: the state that speaks against it
@@ -56,6 +58,22 @@ class Query:
         return f"changes.html{'?' * bool(wanted)}{wanted}"
 
 
+def _once(make: Callable[Concatenate[Pages, P], str]) -> Callable[Concatenate[Pages, P], str]:
+    """Make a page once as long as its selection holds; only one that shows nothing from outside of it."""
+
+    @wraps(make)
+    def page(self: Pages, /, *args: P.args, **kwargs: P.kwargs) -> str:
+        if not self.live:
+            return make(self, *args, **kwargs)
+        key, made = (make.__name__, args, *kwargs.items()), self.chosen.pages
+        text = made.get(key) or make(self, *args, **kwargs)
+        if len(made) < MOST_PAGES:
+            made[key] = text
+        return text
+
+    return page
+
+
 @dataclass(frozen=True)
 class Pages:
     """The pages of one selection. `live`: served, so that more of the code and labels can be had; else a file."""
@@ -63,6 +81,7 @@ class Pages:
     chosen: Selection
     live: bool = True
 
+    @_once
     def board(self) -> str:
         """The answer in plain words, its picture, and the leaderboards."""
         chosen = self.chosen
@@ -71,14 +90,15 @@ class Pages:
         data = ReportData(chosen.name, "", boards, comparisons=tables, cases=chosen.cases)
         doors = [self._doors(board) for board in boards]
         prices = dollars_of(chosen.boards[0].run) if boards else {}
-        views = [board_view(data, board, f"b{at}", doors[at - 1], prices) for at, board in enumerate(boards, 1)]
+        views = [BoardView(data, board, f"b{at}", doors[at - 1], prices) for at, board in enumerate(boards, 1)]
         return self._render("board.html.j2", here="board", boards=views, data=data, verdict=chosen.verdict)
 
+    @_once
     def slices(self) -> str:
         """The boards on parts of the benchmark."""
         chosen = self.chosen
         data = ReportData(chosen.name, "", chosen.sliced, cases=chosen.cases)
-        views = [board_view(data, board, f"b{at}") for at, board in enumerate(chosen.sliced, 1)]
+        views = [BoardView(data, board, f"b{at}") for at, board in enumerate(chosen.sliced, 1)]
         return self._render("slices.html.j2", here="slices", boards=views, data=data)
 
     def _doors(self, board: Leaderboard) -> Doors:
@@ -90,12 +110,14 @@ class Pages:
             for place, column in enumerate(table.columns)
         }
 
+    @_once
     def changes(self, query: Query) -> str:
         """The list of changes, with what every system's comments count as."""
         chosen = self.chosen
         rows = list(narrowed(chosen, query))
         shown, paged = self._page(rows, query.page, len(rows) or 1)
-        more = {"differs": partial(differs, chosen), "words_on": partial(words_on, chosen)}
+        columns = [at for at, system in enumerate(chosen.systems) if query.system in ("", system)]
+        more = {"columns": columns, "differs": partial(differs, chosen), "words_on": partial(words_on, chosen)}
         return self._render("list.html.j2", here="changes", query=query, rows=shown, total=len(rows), **paged, **more)
 
     def _page(self, items: Sequence[T], page: int, most: int) -> tuple[Sequence[T], dict[str, int]]:
@@ -126,6 +148,7 @@ class Pages:
         both = [(at, *self._shown(at, more=False)) for at in (number, other)]
         return self._render("beside.html.j2", here="change", both=both)
 
+    @_once
     def against(self, first: int, second: int, page: int = 1) -> str:
         """What one system found that another did not, and the other way round; systems count from 1."""
         chosen, first, second = self.chosen, first - 1, second - 1

@@ -100,6 +100,7 @@ class Selection:
     shown: ScoredRun | None = None  # whose scores these are
     people: dict[str, list[Label]] = field(default_factory=dict)  # by case, as `read_people` found it
     other_labels: int = 0  # of the runs, and about something else
+    pages: dict[object, str] = field(default_factory=dict)  # those that were made of it
 
     @property
     def name(self) -> str:
@@ -127,7 +128,7 @@ class Selection:
         names = list(self.boards[0].run.systems_in) if self.boards else [{}]
         added = [renamed_labels(RunFolder.open(run.path), own) for run, own in zip(self.runs, names, strict=True)]
         self.other_labels = sum(not said_of_comment(label) for label in chain(*added))
-        self.people = {}
+        self.people, self.pages = {}, {}
         for label in filter(said_of_comment, chain(*added)):
             self.people.setdefault(label.subject.case, []).append(label)
 

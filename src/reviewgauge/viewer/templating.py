@@ -14,6 +14,8 @@ from reviewgauge.views.changes.colours import code_style
 from reviewgauge.views.pages import policy_of, shown_text, templates
 from reviewgauge.views.report.report import report_words
 
+MARKS = ("hit", "missed", "unsure", "duplicate", "neutral", "false", "rejected")  # the states of a cell of the list
+
 
 @cache
 def environment() -> jinja2.Environment:
@@ -21,7 +23,7 @@ def environment() -> jinja2.Environment:
     found = templates(shown_text, "reviewgauge.viewer", "reviewgauge.views")
     for name in ("number", "percent", "label", "short_hash", "dollars", "counted"):
         found.globals[name] = getattr(figures, name)
-    found.globals.update(report_words())
+    found.globals.update(report_words(), marks=MARKS)
     return found
 
 
@@ -46,7 +48,14 @@ def assets() -> tuple[str, str]:
     styles = views / "templates" / "report.css", views / "static" / "diff.css", own / "templates" / "viewer.css"
     scripts = views / "static" / "more.js", own / "templates" / "viewer.js"
     style, script = ("\n".join(one.read_text("utf-8") for one in each) for each in (styles, scripts))
-    return f"{style}\n{code_style().decode()}", script
+    marks = (f".matrix .s-{state}::before {{ {_mark(state)} }}" for state in MARKS)
+    return "\n".join((style, *marks, code_style().decode())), script
+
+
+def _mark(state: str) -> str:
+    """The sign before a count, which is read out as a word where the browser can."""
+    sign = figures.STATES[state][0]
+    return f'content: "{sign}"; content: "{sign}" / "{figures.state_name(state)} ";'
 
 
 @cache

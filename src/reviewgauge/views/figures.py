@@ -45,8 +45,8 @@ STATES: dict[str, tuple[str, str]] = {
     CommentState.UNSURE: ("◌", "may raise a finding: right words elsewhere, or the right lines in other words"),
     CommentState.DUPLICATE: ("◐", "raises a finding that another comment was already credited for"),
     CommentState.NEUTRAL: ("○", "neither right nor wrong: it is not counted"),
-    CommentState.FALSE: ("✕", "matches no reference: it counts against precision"),
-    "rejected": ("⊘", "false, and known to be wrong"),
+    CommentState.FALSE: ("✕", "raises no known finding: it counts against precision"),
+    "rejected": ("⊘", "matches no finding, and is known to be wrong"),
     "right": ("✓", "the verdict is true, or the ranked line is one of a finding"),
     "wrong": ("✕", "the verdict is not true, or the ranked line is none of a finding"),
     "scored": ("·", "the metric measures the review as a whole, not each comment"),
@@ -54,6 +54,11 @@ STATES: dict[str, tuple[str, str]] = {
     "hit": ("✓", "the finding was raised by a comment of the system"),
     "missed": ("◇", "no comment of the system was credited with the finding"),
 }
+
+
+def state_name(state: str, n: int = 1) -> str:
+    """The display name of a state of one comment, or of several."""
+    return ("matches no finding" if n == 1 else "match no finding") if state == CommentState.FALSE else state
 
 
 def label(measure: str) -> str:

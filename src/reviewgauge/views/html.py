@@ -74,7 +74,7 @@ def table_html(
     else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section. `doors`: links of cells.
     """
     head = Markup("").join(_heading(column) for column in table.columns)
-    body = Markup("").join(_rows(table, doors))
+    body = Markup("").join(_rows(table, doors, labelled=stack or ranked))
     kind = Markup(' class="stack board"') if ranked else Markup(' class="stack"') if stack else Markup("")
     caption = Markup("<caption>{}</caption>").format(_visible(table.title)) if table.title else Markup("")
     found = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
@@ -96,7 +96,7 @@ def _heading(column: Column) -> Markup:
     return Markup('<th scope="col"{}>{}</th>').format(marks, _visible(column.label))
 
 
-def _rows(table: Table, doors: Doors) -> Iterator[Markup]:
+def _rows(table: Table, doors: Doors, *, labelled: bool) -> Iterator[Markup]:
     width = len(table.columns)
     darkest = max((value.value or 0.0 for row in table.rows for value in row), default=0.0) if table.shaded else 0.0
     for at, row in enumerate(table.rows[: table.shown]):
@@ -104,12 +104,11 @@ def _rows(table: Table, doors: Doors) -> Iterator[Markup]:
             yield Markup('\n<tr class="section"><th colspan="{}" scope="rowgroup">{}</th></tr>').format(
                 width, table.sections[at]
             )
-        others = (
-            _cell(
-                value, table.columns[place], doors.get((at, place)), strong=(at, place) in table.strong, darkest=darkest
-            )
-            for place, value in enumerate(row[1:], 1)
-        )
+        others = []
+        for place, value in enumerate(row[1:], 1):
+            column, strong = table.columns[place], (at, place) in table.strong
+            name = Markup(' data-label="{}"').format(_visible(column.label)) if labelled else Markup("")
+            others.append(_cell(name, value, column, doors.get((at, place)), strong=strong, darkest=darkest))
         yield Markup("\n<tr>{}</tr>").format(Markup("").join([_first(row, doors.get((at, 0))), *others]))
     if not table.rows:
         yield Markup('\n<tr><td colspan="{}">Nothing to show.</td></tr>').format(width)
@@ -122,7 +121,7 @@ def _first(row: tuple[Value, ...], door: str | None) -> Markup:
     return Markup('<th scope="row"{}>{}{}</th>').format(quiet, name, fake)
 
 
-def _cell(value: Value, column: Column, door: str | None, *, strong: bool, darkest: float) -> Markup:
+def _cell(name: Markup, value: Value, column: Column, door: str | None, *, strong: bool, darkest: float) -> Markup:
     worded = value.value is value.low is None and value.text not in ("", figures.UNDEFINED)
     kind = "name" if column.kind == "name" else "words" if column.kind == "text" or worded else ""
     kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
@@ -140,7 +139,7 @@ def _cell(value: Value, column: Column, door: str | None, *, strong: bool, darke
     if value.published is not None:
         paper = number(value.published, value.unit, column.digits)
         inner += Markup(' <span class="published">paper {}</span>').format(paper)
-    return Markup('<td data-label="{}"{}>{}</td>').format(_visible(column.label), marks, inner)
+    return Markup("<td{}{}>{}</td>").format(name, marks, inner)
 
 
 def _behind(door: str | None, inner: Markup) -> Markup:

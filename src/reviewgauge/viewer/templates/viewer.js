@@ -56,9 +56,9 @@
       const at = names.indexOf(wanted.get("system") || "all") - 1, state = wanted.get("state"), fact = wanted.get("fact");
       let shown = 0;
       for (const row of all(".matrix tbody tr")) {
-        const cells = all(".tally", row).filter((cell) => at < 0 || Number(cell.dataset.system) === at);
+        const cells = at < 0 ? [row] : [row.cells[at + 2]];
         const holds = words.every((word) => row.dataset.text.includes(word)) && (!fact || row.dataset.facts.includes(`|${fact}|`));
-        row.hidden = !(holds && (!state || (state === "different" ? "different" in row.dataset : cells.some((cell) => one(`[title$="${CSS.escape(state)}"]`, cell)))));
+        row.hidden = !(holds && (!state || (state === "different" ? "different" in row.dataset : cells.some((cell) => one(`.s-${CSS.escape(state)}`, cell)))));
         shown += !row.hidden;
       }
       one("#shown").textContent = shown === 1 ? "1 change" : `${shown} changes`;

@@ -35,6 +35,7 @@ REST = 10 * SECONDS  # after a text that took longer
 _BLANKS = " \t\f\v\r"
 _ODD = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs")
 _REORDERS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # the text around them, on the screen
+_PLAIN = ("", "n", "nx", "p", "pm", "w", "x")  # names, punctuation: of the colour of the text, half of all tokens
 NOTHING = Markup("")
 END = Markup('<span class="eof">no newline at the end</span>')
 
@@ -123,7 +124,7 @@ def _markup(tokens: Sequence[tuple[str, str]]) -> Markup:
         end = start + len(whole)
         places = [start, *(cut for cut in (lead, body) if start < cut < end), end]
         for at, upto in pairwise(dict.fromkeys(places)):
-            text, names = line[at:upto], [name] if name else []
+            text, names = line[at:upto], [name] if name not in _PLAIN else []
             if at >= body:
                 names.append("trail")
             elif at < lead and "\t" not in text:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from markupsafe import Markup
@@ -89,24 +89,84 @@ class SliceGroup:
 
 @dataclass(frozen=True)
 class BoardView:
-    """One leaderboard with its drawings and comparisons."""
+    """One leaderboard as pages show it, each part made when it is shown; `name` makes its places on the page unique.
 
+    `doors` are links of its cells, `prices` dollars a review by system.
+    """
+
+    data: ReportData
     board: Leaderboard
     name: str
-    main: Markup
-    on_common: Markup
-    measures: Markup
-    coverage: Markup
-    table: ComparisonTable | None
-    pairs: Markup
-    drawings: dict[str, Markup]
-    slices: list[SliceGroup]
-    answer: str
+    doors: Doors = field(default_factory=dict)
+    prices: Mapping[str, float | None] = field(default_factory=dict)
+
+    @cached_property
+    def main(self) -> Markup:
+        """All systems, ranked."""
+        title = "All systems, each on all of its own scored changes"
+        table = leaderboard_table(self.board, title=title, prices=self.prices)
+        return table_html(table, ranked=True, doors=self.doors)
+
+    @property
+    def on_common(self) -> Markup:
+        """The same on the changes that all have a score for."""
+        title = "All systems on their common changes"
+        return table_html(leaderboard_table(self.board, self.board.on_common, title), ranked=True)
+
+    @property
+    def measures(self) -> Markup:
+        """Every measure."""
+        return table_html(measures_table(self.board))
+
+    @property
+    def coverage(self) -> Markup:
+        """What was scored, and what failed."""
+        return table_html(coverage_table(self.board), stack=True)
+
+    @cached_property
+    def table(self) -> ComparisonTable | None:
+        """The comparisons of this metric."""
+        own = self.board.metric, self.board.benchmark
+        return next((t for t in self.data.comparisons if (t.metric, t.benchmark) == own), None)
+
+    @property
+    def pairs(self) -> Markup:
+        """The comparisons as a table."""
+        return table_html(comparison_table(self.table)) if self.table else NONE
+
+    @cached_property
+    def forest(self) -> Mapping[str, Markup]:
+        """The intervals, wide and narrow; empty where there are none."""
+        return self._drawn("f", leaderboard_table(self.board))
+
+    @cached_property
+    def plane(self) -> Mapping[str, Markup]:
+        """Precision against recall."""
+        table = leaderboard_table(self.board)
+        at = {column.key: place for place, column in enumerate(table.columns)}
+        if not {"precision", "recall"} <= set(at):
+            return {}
+        return self._drawn("p", _drawn_as(table, "scatter", at["recall"], at["precision"]))
+
+    def _drawn(self, kind: str, table: Table) -> Mapping[str, Markup]:
+        sizes = {"wide": WIDE, "narrow": NARROW}
+        made = {size: drawing(table, f"{self.name}{kind}{size[0]}", width) for size, width in sizes.items()}
+        return {size: Markup(svg) for size, svg in made.items() if svg}
+
+    @cached_property
+    def slices(self) -> list[SliceGroup]:
+        """The board by facts."""
+        return _slices(self.board, self.name)
+
+    @property
+    def answer(self) -> str:
+        """What the board says, in a sentence or two."""
+        return answer(self.board, self.table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
 
 
 def render(data: ReportData) -> Iterator[str]:
     """The report as one HTML document that needs no network and no other file, in pieces."""
-    boards = [board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
+    boards = [BoardView(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
     matched = list(dict.fromkeys(score.metric for score in data.scores if score.matching is not None))
     metric = matched_metric(data, matched)
     systems = systems_of(data)
@@ -134,6 +194,7 @@ def report_words() -> dict[str, object]:
     """What the macros of the templates see."""
     return {
         "states": figures.STATES,
+        "state_name": figures.state_name,
         "glyph": lambda state: figures.STATES[state][0],
         "scored_of": figures.scored_of,
         "spread_words": figures.spread_words,
@@ -142,49 +203,6 @@ def report_words() -> dict[str, object]:
 
 
 # --- leaderboards --------------------------------------------------------------------------------------------------
-
-
-def board_view(
-    data: ReportData,
-    board: Leaderboard,
-    name: str,
-    doors: Doors = MappingProxyType({}),
-    prices: Mapping[str, float | None] = MappingProxyType({}),
-) -> BoardView:
-    """A leaderboard as pages show it; `name` makes its places on the page unique, `doors` are links of its cells.
-
-    `prices`: dollars a review by system.
-    """
-    table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
-    sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
-    own, common = "All systems, each on all of its own scored changes", "All systems on their common changes"
-    shared = NONE
-    if board.on_common:
-        shared = table_html(leaderboard_table(board, board.on_common, common), ranked=True)
-    return BoardView(
-        board,
-        name,
-        main=table_html(leaderboard_table(board, title=own, prices=prices), ranked=True, doors=doors),
-        on_common=shared,
-        measures=table_html(measures_table(board)),
-        coverage=table_html(coverage_table(board), stack=True),
-        table=table,
-        pairs=table_html(comparison_table(table)) if table else NONE,
-        drawings=_drawings(board, name),
-        slices=_slices(board, name),
-        answer=sentence,
-    )
-
-
-def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
-    table, drawn = leaderboard_table(board), {}
-    for size, width in (("wide", WIDE), ("narrow", NARROW)):
-        drawn[f"forest_{size}"] = drawing(table, f"{name}f{size[0]}", width)
-        at = {column.key: place for place, column in enumerate(table.columns)}
-        if {"precision", "recall"} <= set(at):
-            plane = _drawn_as(table, "scatter", at["recall"], at["precision"])
-            drawn[f"pr_{size}"] = drawing(plane, f"{name}p{size[0]}", width)
-    return {key: Markup(svg) for key, svg in drawn.items() if svg}
 
 
 def _drawn_as(table: Table, kind: Literal["forest", "scatter"], *columns: int) -> Table:
