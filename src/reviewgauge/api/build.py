@@ -257,8 +257,9 @@ def _card(
         size = label_size(written.census.counts["findings"], years)
         problem = (size.problem,) if size.problem else ()
         context.report(CardSection(by="build", title=SIZE, text=f"{size.words}.", warnings=problem))
-    if (decided := pipeline.people.section()) is not None:
-        context.report(decided)
+    for found in (written.census.finders.section(), pipeline.people.section()):
+        if found is not None:
+            context.report(found)
     sheet = context.folder / SHEET
     sections = [_with_agreement(one, sheet) if one.by == "check_labels" else one for one in context.sections]
     warnings = [warning for section in sections for warning in section.warnings]

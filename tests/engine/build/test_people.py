@@ -163,6 +163,9 @@ def test_three_rounds_with_experts_verify_the_comments_of_aacr_bench(
     proposed = {(case.id, one.id) for case in cases.values() for one in case.neutral if one.same_as is None}
     known = {(case.id, one.id) for case in cases.values() for one in case.references}
     assert proposed and known
+    (overlap,) = [one for one in first.sections if one.title == "Who found what"]
+    assert [row[0] for row in overlap.rows] == ["people", "prompt(model='fake:example')"]
+    assert sum(map(int, overlap.figures.values())) == len(known), "each reference, by how many proposed it"
     assert f"{len(proposed) + len(known)} items" in told(
         capsys, "annotate", "init", store, out, "--schema", "aacr_bench"
     )

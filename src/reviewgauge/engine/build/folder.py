@@ -25,6 +25,7 @@ from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.build_card import BuildCard, Spread
 from reviewgauge.core.stored import Unstorable, checked_line
+from reviewgauge.engine.build.finders import Finders
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.journal import CallLog, Lock
 from reviewgauge.engine.run.manifest import benchmark_hash
@@ -153,6 +154,7 @@ class Census:
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
     facts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     numbers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    finders: Finders = field(default_factory=Finders)
     labelled: list[int] = field(default_factory=list)  # the year of each case with references, 0 where it is unknown
 
     def add(self, case: Case) -> None:
@@ -165,6 +167,7 @@ class Census:
         count["findings"] += sum(comment.same_as is None for comment in case.references)
         count["neutral"] += len(case.neutral)
         count["rejected"] += len(case.rejected)
+        self.finders.add(case)
         self.facts["repository"][case.change.repo] += 1
         year = case.facts.get("year")
         injected = ARM in case.facts  # today's defect, whatever the year of its change
