@@ -185,6 +185,7 @@ def test_a_tool_that_found_nothing_wrote_a_silent_review(invocations: object) ->
 
 
 STATUS = "bot summary or status post"
+META = "<!-- macroscope-meta"
 
 
 @pytest.mark.parametrize(
@@ -203,6 +204,13 @@ STATUS = "bot summary or status post"
         ("Summary by hand: the index is wrong", STATUS, None),
         ("This review function has a bug", None, None),
         ("Walk through the list once instead of twice.", None, None),
+        (f'{META}: {{"kind":"code_review","variant":"a1"}} -->\nThis overflows.', None, None),
+        (f"{META} kind=code_review -->\nThis overflows.", None, None),
+        (f'{META}: {{"variant": "inline"}} -->\nThis overflows.', None, None),
+        (f'{META}: {{"kind": check_run,,}} -->\nThis overflows.', None, None),
+        (f'#### Approvability\n{META}: {{"kind":"approvability"}} -->', *["marked by its bot: approvability"] * 2),
+        (f'{META}: {{"check": "names", "kind": "check_run"}} -->\nStyle.', *["marked by its bot: check_run"] * 2),
+        (f"{META} kind=pr_assistant -->\nShall I?", *["marked by its bot: pr_assistant"] * 2),
     ],
 )
 def test_what_a_bot_says_beside_its_findings(body: str, alone: str | None, on_a_line: str | None) -> None:

@@ -54,6 +54,7 @@ def _bare(login: str) -> str:
 _TRIGGER = pattern(_TABLE["trigger"])
 _NOTHING = pattern(_TABLE["nothing"])
 _STATUS = pattern(_TABLE["status"])
+_SERVICE = pattern(_TABLE["service"])
 
 
 def is_trigger(body: str) -> bool:
@@ -65,7 +66,7 @@ def bot_noise(body: str, placed: bool) -> str | None:
     """Why `body` is not a review comment, None where it is one. `placed`: it is on lines of a file.
 
     Summaries and status posts are recognised by their opening, unless they are on a line: such a comment may well
-    begin with "Summary".
+    begin with "Summary". What its bot marks as no code review is none, wherever it stands.
     """
     if not body.strip():
         return "empty"
@@ -73,6 +74,8 @@ def bot_noise(body: str, placed: bool) -> str | None:
         return "command trigger"
     if len(body) <= 120 and _NOTHING.fullmatch(body):
         return "says that there is nothing to say"
+    if (service := _SERVICE.search(body)) is not None:
+        return f"marked by its bot: {service[1]}"
     if not placed and _STATUS.search(body[:600]):
         return "bot summary or status post"
     return None
