@@ -86,7 +86,7 @@ def split_suggestion(body: str) -> tuple[str, str | None, dict[str, str]]:
     head, _, mark = body.rstrip().rpartition("\n")
     if len(mark) < 3 or mark.strip("`"):
         return body, None, {}
-    found = re.search(rf"^{mark}suggestion:?([-+\d]*)[^\n`]*\n", f"{head}\n", re.MULTILINE)
+    found = re.search(rf"^{mark}suggestion:?([-+\d]*+)[^\n`]*\n", f"{head}\n", re.MULTILINE)
     if found is None:
         return body, None, {}
     return body[: found.start()].rstrip() or body, head[found.end() :], {OFFSETS: found[1]} if found[1] else {}
