@@ -26,6 +26,12 @@ def test_from_a_review_to_the_report_and_a_bundle(tmp_path: Path, own_cache: Pat
     estimate = board.systems[0].estimate("net")
     assert estimate is not None and estimate.value == 1
 
+    (report,) = reviewgauge.validate(str(tmp_path / "run"), "hits", labels="useful_suggestions").judges
+    assert {row.rater: (row.rows, row.base_rate and row.base_rate.value) for row in report.agreement} == {
+        "useful_suggestions: findings": (1, 1.0),
+        "useful_suggestions: comments": (1, 1.0),
+    }
+
     reviewgauge.report(tmp_path / "run", out=tmp_path / "report.html", metric=spec)
     assert "tests/test_total.py::test_it passes now; it breaks nothing" in (tmp_path / "report.html").read_text()
 

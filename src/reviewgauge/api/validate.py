@@ -11,6 +11,7 @@ from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.judge_check.report import JudgeOptions
+from reviewgauge.analysis.judge_check.tested import compare_with_tests, metric_that_tested
 from reviewgauge.analysis.stats.bootstrap import Resamples
 from reviewgauge.analysis.threshold import fit_threshold, gather
 from reviewgauge.analysis.validity.combination import fit_combination
@@ -24,6 +25,7 @@ from reviewgauge.api.validation_data import (
     RunOfReviews,
     check_judges,
     judge_of,
+    open_run,
     read_judged,
     run_of_reviews,
 )
@@ -42,6 +44,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import ScoreTotals, measure_run
 from reviewgauge.metrics.combined import Combined, asked_by, reference_key
 from reviewgauge.metrics.crscore import REL, Crscore
+from reviewgauge.metrics.hits import Hits
 
 REPORT, RESULT = "report.html", "validity.json"
 
@@ -100,10 +103,11 @@ def validate(
 
     `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
-    table of judgements that counts instead of those of the data, `of_round` the round to read instead of the first,
-    `last` the one that each review ended with. `slices` are facts to break correlations down by, beside the system and
-    the language. Without `report` none is written. The totals and `stop` say what stopped early, and the same call
-    goes on.
+    table of judgements that counts instead of those of the data, or the metric that ran the tests of a run, whose
+    findings and comments are then what judges and `hits` are compared with. `of_round` is the round to read instead of
+    the first, `last` the one that each review ended with. `slices` are facts to break correlations down by, beside the
+    system and the language. Without `report` none is written. The totals and `stop` say what stopped early, and the
+    same call goes on.
 
     `fit` is the file for the metrics as one grade, which `combined(file=...)` reads. `sweep` fits the threshold of each
     `crscore` metric by the reviews of `system`. A judge of pairs is checked as an instrument, and with `judging` a
@@ -111,11 +115,27 @@ def validate(
     """
     began = time.monotonic()
     judges, wanted = _told_apart(metrics)
+    data = JudgedData(dataset, source, labels, stages)
+    if data.tested:
+        judges, wanted = [], [*wanted, *map(Hits, map(short_spec, judges))]
+        if fit is not None or sweep or dimensions or slices:
+            raise UserError("labels by tests are of findings, not of reviews", remedy="give the metrics alone")
     check_settings(resamples)
     _check_together(judges, wanted, dimensions, folds, (fit is not None, sweep, judging is not None))
     models, stop = models or ModelOptions(), stop or Interruption()
-    data, show = JudgedData(dataset, source, labels, stages), abort_on_interrupt(stop, progress)
-    if judges or judging is not None:
+    show = abort_on_interrupt(stop, progress)
+    if data.tested:
+        options = replace(judging or JudgeOptions(), resamples=Resamples(resamples, seed))
+        with open_run(data, write=not models.dry_run) as run:
+            tested = metric_that_tested(run, data.tested)
+            measured = measure_run(
+                run, metrics=wanted, models=models, retry_failed=retry_failed, stop=stop, progress=progress
+            )
+            early = models.dry_run or stop.is_set()
+            reports = () if early else tuple(compare_with_tests(run, one, tested, options) for one in wanted)
+        made = ValidateResult(run=str(run.path), judges=reports, **_write_judges(out, reports))
+        made = made.model_copy(update={"totals": measured.totals, "spending": measured.spending})
+    elif judges or judging is not None:
         options = replace(judging or JudgeOptions(), resamples=Resamples(resamples, seed))
         reports = check_judges(data, judges or wanted, options, dimensions=dimensions, models=models, progress=show)
         made = ValidateResult(judges=reports, **_write_judges(out, () if models.dry_run else reports))

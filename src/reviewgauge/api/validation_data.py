@@ -59,6 +59,17 @@ class JudgedData:
         return is_run(self.word)
 
     @property
+    def tested(self) -> str:
+        """The metric of the run whose tests are the labels, by its name; empty where labels are a file's, or none."""
+        if self.labels is None or Path(self.labels).exists():
+            return ""
+        if not self.is_run:
+            raise UserError(
+                f"{self.labels} does not exist", remedy="name a file, or a metric that a run ran tests with"
+            )
+        return str(self.labels)
+
+    @property
     def folder(self) -> Path:
         """`validity-NAME`, where nothing else is asked for."""
         if self.is_run:
@@ -100,7 +111,7 @@ def read_judged(data: JudgedData) -> JudgedReviews:
     """The reviews and the labels that a word names, only read."""
     if not data.is_run:
         return _of_dataset(data, find_dataset(data.word, data.source))
-    with _open_run(data) as run:
+    with open_run(data) as run:
         return _of_run(run, data)
 
 
@@ -117,7 +128,7 @@ def run_of_reviews(
     if out is None:
         check_unnamed(folder)
     if data.is_run:
-        with _open_run(data, write=not dry_run) as run:
+        with open_run(data, write=not dry_run) as run:
             judged = _of_run(run, data)
             _require_human(judged, str(data.word))
             yield RunOfReviews(folder, run, judged)
@@ -143,7 +154,8 @@ def run_of_reviews(
             yield RunOfReviews(folder, run, judged)
 
 
-def _open_run(data: JudgedData, *, write: bool = False) -> RunFolder:
+def open_run(data: JudgedData, *, write: bool = False) -> RunFolder:
+    """The run that a word names. Raises UserError for what narrows a data set."""
     if data.source or data.stages:
         raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
     return RunFolder.open(str(data.word), write=write)

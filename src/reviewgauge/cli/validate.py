@@ -75,8 +75,7 @@ def _judge_options(command: Any) -> Any:
 )
 @click.option(
     "--labels",
-    type=click.Path(exists=True),
-    help="A table of your own that counts instead: id, rater, dimension, value.",
+    help="A table of your own that counts instead (id, rater, dimension, value), or a metric of a run that ran tests.",
 )
 @click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
 @click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")
@@ -106,6 +105,8 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
 
     Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
     agreement, repeats, order, length, self-preference, rewording, framing, injection, cost.
+
+    --labels useful_suggestions takes a run's own tests for the truth: was what hits found repaired?
 
     --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
     --sweep takes CRScore's rule: the mean similarity of the best system's sentences to the closest claim.

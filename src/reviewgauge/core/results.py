@@ -117,7 +117,8 @@ class Pair(Record):
 class CommentOutcome(Record):
     """How one comment counted, against which reference group, and why. `rejected`: known to be wrong.
 
-    `probability` is the probability that it raises the one finding that assignment gives it; 0 where it gives none.
+    `probability` is the probability that it raises the one finding that assignment gives it; 0 where it gives none. By
+    execution it is 1 for a comment whose edits repair a finding, 0 for one whose edits do not, None where none ran.
     `unsure`: it counts as that probability, and not as right or wrong.
     """
 

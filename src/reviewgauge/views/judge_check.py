@@ -84,7 +84,7 @@ def _gate(report: JudgeReport) -> str:
 def _footnotes(report: JudgeReport) -> list[str]:
     """Settings and warnings; warnings begin with `!`."""
     how = f"95% intervals from {report.resamples:,} resamples of whole changes, seed {report.seed}; –: undefined"
-    lines = [how] if report.spent.questions else []
+    lines = [how] if report.agreement or report.spent.questions else []
     if report.left_out:
         lines.append("left out: " + ", ".join(f"{n:,} {why}" for why, n in report.left_out.items()))
     if report.estimate_note:
@@ -97,7 +97,7 @@ def _footnotes(report: JudgeReport) -> list[str]:
 def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str = "agreement") -> Table:
     columns = [_column("rater", "name", 0), _column("rows", "figure", 1)]
     if report.kind == "pairs":
-        columns += [_column("kappa", priority=0), _column("AUC"), _column("F1")]
+        columns += [_column("kappa", priority=0), *map(_column, ("AUC", "precision", "recall", "F1"))]
         columns += [_column("yes", "figure"), _column("judge's yes", "figure")]
     else:
         columns += [_column("Spearman", priority=0), _column("within systems")]
@@ -105,7 +105,8 @@ def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str =
     cells = []
     for row in rows:
         if report.kind == "pairs":
-            measured = [or_dash(figure, COEFFICIENT) for figure in (row.kappa, row.auc, row.f1)]
+            of_yes = (row.kappa, row.auc, row.precision, row.recall, row.f1)
+            measured = [or_dash(figure, COEFFICIENT) for figure in of_yes]
             measured += [or_dash(rate, "share") for rate in (row.base_rate, row.judge_rate)]
         else:
             found = (row.spearman, row.spearman_within, row.kappa, row.auc)

@@ -1,4 +1,6 @@
-"""Agreement of a judge with a reference rater: kappa, AUC and F1 of decisions; Spearman, kappa and AUC of grades.
+"""Agreement of a judge with a reference rater.
+
+Of decisions kappa, AUC, precision, recall and F1; of grades Spearman, kappa and AUC.
 
 Intervals resample whole changes. Where all resamples have one value (no answer flipped, say) the bootstrap has no
 interval; Wilson's with the number of clusters as n is used instead, which is conservative.
@@ -163,11 +165,15 @@ def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
     decision, truth, value = lines.decision, lines.truth, lines.value
     counts = np.stack([decision * truth, decision, truth], axis=1)
 
-    def f1(weights: Numbers) -> Numbers:
-        both, one, other = (weights @ counts).T
-        return ratio(2 * both, one + other)
+    def of_yes(one: float, other: float, nothing: str) -> Value:
+        """The shared yeses over the judge's, weighed by `one`, and the rater's, weighed by `other`."""
 
-    whole = float(f1(np.ones((1, lines.n)))[0])
+        def draw(weights: Numbers) -> Numbers:
+            return ratio((weights @ counts)[:, 0], weights @ counts @ np.array([0.0, one, other]))
+
+        whole = float(draw(np.ones((1, lines.n)))[0])
+        return lines.figure(whole, draw) if math.isfinite(whole) else undefined(nothing, lines.n)
+
     asked = lines.rows(lines.words > 0)
     return JudgeAgreement(
         rater=rater,
@@ -177,7 +183,9 @@ def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
         unasked=lines.n - asked.n,
         kappa_asked=_kappa(asked, asked.decision, (0.0, 1.0)) if asked.n < lines.n else None,
         auc=_auc(lines, value, truth > 0.5) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
-        f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither side ever said yes", lines.n),
+        precision=of_yes(1.0, 0.0, "the judge never said yes"),
+        recall=of_yes(0.0, 1.0, "the rater never said yes"),
+        f1=of_yes(0.5, 0.5, "neither side ever said yes"),
         base_rate=lines.share(truth),
         judge_rate=lines.share(decision),
         left_out=lines.left_out,

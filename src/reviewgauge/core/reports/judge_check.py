@@ -20,8 +20,9 @@ Kind = Literal["pairs", "grades"]
 class JudgeAgreement(Record):
     """The judge against one reference rater, over `rows` decisions of `clusters` changes.
 
-    Of yes and no: kappa, AUC of its probabilities, F1 of yes, both raters' share of yes. Of grades: Spearman overall
-    and within systems, quadratic kappa where its measures are grades, AUC of the measure against `grade > lowest`.
+    Of yes and no: kappa, AUC of its probabilities, precision, recall and F1 of yes, both raters' share of yes. Of
+    grades: Spearman overall and within systems, quadratic kappa where its measures are grades, AUC of the measure
+    against `grade > lowest`.
 
     Of the `rows` of yes and no, `unasked` belong to reviews without a comment: they are a no without asking, for every
     judge. `kappa_asked` is the kappa of the others alone; None where there are none such, and for grades.
@@ -34,6 +35,8 @@ class JudgeAgreement(Record):
     unasked: int = 0
     kappa_asked: Value | None = None
     auc: Value | None = None
+    precision: Value | None = None
+    recall: Value | None = None
     f1: Value | None = None
     base_rate: Value | None = None
     judge_rate: Value | None = None

@@ -45,9 +45,8 @@ def matching_of(
         group = next((name for name in whole if not by[name]), whole[0] if whole else None)
         for name in whole:
             by[name].append(comment)
-        outcomes.append(
-            CommentOutcome(comment=comment, state=state, group=group, reason=_words(one, done, tested, noun))
-        )
+        reason, repairs = _words(one, done, tested, noun), float(bool(whole)) if done else None
+        outcomes.append(CommentOutcome(comment=comment, state=state, group=group, probability=repairs, reason=reason))
     members = {own[0].id: tuple(one.id for one in own) for own in findings(case.references)}
     groups = tuple(
         GroupOutcome(
