@@ -29,7 +29,7 @@ LINES: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Out
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PART = re.compile(r"<!-- generated: (?P<name>[\w ]+) -->.*?<!-- end -->", re.DOTALL)
 TRAPS = 1  # so many traps of a data set stand on the page
-HOLDS = 6  # and so many of its counts
+HOLDS = 2  # and so many of its counts
 RESULTS = {
     "demo": "DemoResult",
     "list": "CatalogueEntry[]",
