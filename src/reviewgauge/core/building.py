@@ -54,6 +54,10 @@ class DecisionKind(StrEnum):
     CONTEXT = "context"  # how far one must look to see it
     CLEAN = "clean"  # whether nothing had to be changed
     DOMAIN = "domain"  # what a change is about
+    SAME = "same"  # whether two comments raise the same thing
+    WORDS = "words"  # in which a defect is described
+    FOUND = "found"  # whether a defect is seen in the diff alone
+    CLAIM = "claim"  # whether what a review could say is so
 
 
 class Decision(Record):

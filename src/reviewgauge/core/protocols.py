@@ -139,6 +139,12 @@ class Stage(Plugin):
         for item in items:
             yield from self.each(item, context)
 
+    def overruled(
+        self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
+    ) -> Candidate:
+        """`after`, made of `before`, once people found some decisions `wrong`: for kinds of which one stage decides."""
+        return after
+
     def drop(self, item: str, reason: str, detail: str = "") -> Drop:
         """A drop by this stage. `reason` is one of few, since reasons are counted; particulars go into `detail`."""
         return Drop(item=item, by=short_spec(self), reason=reason, detail=detail)

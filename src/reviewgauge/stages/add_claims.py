@@ -6,7 +6,7 @@ analysers. The claims by lines are ours; they need no model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from reviewgauge.claims.model import claims_prompt
 from reviewgauge.claims.sources import merged, model_claims, offline_claims, offline_pins
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, Decision, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.trust import ModelName
 from reviewgauge.repo.syntax.languages import case_language
@@ -48,8 +48,16 @@ class AddClaims(AskingStage):
         found = offline_claims(change, tools=self.tools)
         if self.model:
             asked = model_claims(change, case_language(item.case), self.model)
-            listed = "\n".join(f"{one.kind}: {one.body}" for one in asked)
             shown = "\n".join(f"{file.path}\n{file.patch}" for file in change.files if file.patch)
-            yield decision(self, item, shown=shown or "(no diff)", decided=listed or "(none)")
+            for one in asked:
+                yield decision(self, item, shown=shown, decided=f"{one.kind}: {one.body}").on(DecisionKind.CLAIM)
             found = merged(asked, [one for one in found if one.kind == "issue"])
         yield item.with_case(claims=found)
+
+    @override
+    def overruled(
+        self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
+    ) -> Candidate:
+        """Without these claims."""
+        refused = {one.decided for one in wrong}
+        return after.with_case(claims=[one for one in after.case.claims if f"{one.kind}: {one.body}" not in refused])

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, Decision, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment, Origin, Resolution, findings
 from reviewgauge.core.results import Failed, FailureKind
@@ -74,11 +74,26 @@ class DescribeDefect(AskingStage):
             sentence = self._told(material) if self.model else None
             if self.model:
                 shown = f"{material.message}\n\n{material.explanation}\n\n{material.diff}".strip()
-                yield decision(self, item, shown=shown, decided=sentence or "(the template)")
+                made = decision(self, item, shown=shown, decided=sentence or "(the template)")
+                yield made.on(DecisionKind.WORDS, finding[0].id) if sentence else made
             by = short_spec(self) if sentence else "template"
             told += [_reworded(one, sentence or template(material), by) for one in finding]
         order = {one.id: at for at, one in enumerate(item.case.references)}
         yield item.with_case(references=tuple(sorted(told, key=lambda one: order[one.id])))
+
+    @override
+    def overruled(
+        self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
+    ) -> Candidate:
+        """The template in the place of a sentence."""
+        refused = {one.about for one in wrong}
+        told = {
+            one.id: _reworded(one, template(FixText.of(finding)), "template")
+            for finding in findings(before.case.references)
+            if finding[0].id in refused
+            for one in finding
+        }
+        return after.with_case(references=tuple(told.get(one.id, one) for one in after.case.references))
 
     def _told(self, material: FixText) -> str | None:
         """The model's sentence; None where it cannot tell, or used what is not given."""

@@ -5,15 +5,15 @@ Source: ours. A benchmark of what anybody finds tells no reviewers apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, Decision, DecisionKind
 from reviewgauge.core.protocols import StageOutput
-from reviewgauge.core.records import ARM, Arm, Change, Span
+from reviewgauge.core.records import ARM, Arm, Change, Comment, Span
 from reviewgauge.core.trust import ModelName, Word
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, LooseText, WholeNumber, answer_schema, read_record
@@ -84,9 +84,21 @@ class FindByDiff(AskingStage):
             (answer,) = self.ask([asked], _read, schema=answer_schema(NamedProblems))
             found[MODEL] = any(_near(one, reference.span) for one in answer.value)
             named = "\n".join(f"{one.path}, line {one.line}: {one.problem}" for one in answer.value)
-            yield decision(self, item, shown=diff, decided=named or "nothing")
+            yield decision(self, item, shown=diff, decided=named or "nothing").on(DecisionKind.FOUND, reference.id)
         told = {reference.id: reference.model_copy(update={"extra": {**reference.extra, FOUND: found}})}
         yield item.with_case(references=tuple(told.get(one.id, one) for one in item.case.references))
+
+    @override
+    def overruled(
+        self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
+    ) -> Candidate:
+        """Without the model's word."""
+        told: list[Comment] = []
+        for one in after.case.references:
+            found = one.extra.get(FOUND)
+            rest = {who: seen for who, seen in found.items() if who != MODEL} if isinstance(found, dict) else found
+            told.append(one.model_copy(update={"extra": {**one.extra, FOUND: rest}}) if FOUND in one.extra else one)
+        return after.with_case(references=tuple(told))
 
     def _reported(self, item: Candidate, head: str, span: Span) -> frozenset[tuple[str, str]]:
         """What the tools report on the lines of a span, by tool and rule."""

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate, Decision, DecisionKind
 from reviewgauge.core.protocols import Judge, Stage, StageOutput
 from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
 from reviewgauge.core.results import Failed, FailureKind
@@ -28,6 +28,7 @@ from reviewgauge.stages.asking.stage import check_model, decision, shown_with
 
 Cell = tuple[int, int]
 NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
+SAME, DIFFERENT = "same", "different"
 
 
 class SameVerdict(NamedTuple):
@@ -83,7 +84,28 @@ class MergeSame(Stage):
 
     def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: SameVerdict) -> Decision:
         shown = shown_with(item, one, f"1: {one.body}", f"2: {other.body}")
-        return decision(self, item, shown=shown, decided="same" if verdict.same else "different", reason=verdict.reason)
+        decided = SAME if verdict.same else DIFFERENT
+        return decision(self, item, shown=shown, decided=decided, reason=verdict.reason).on(DecisionKind.SAME)
+
+    @override
+    def overruled(
+        self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
+    ) -> Candidate:
+        """Merged again: what people say of two comments counts before what joins them by a third."""
+        comments = (*before.case.references, *before.case.neutral)
+        by_hunk = _by_hunk(before.case.change, comments)
+        cells = {
+            cell: self._decision(before, comments[cell[0]], comments[cell[1]], SameVerdict(True, "")).shown
+            for members in by_hunk
+            for cell in combinations(members, 2)
+        }
+
+        def where(decisions: Sequence[Decision], decided: str) -> list[Cell]:
+            shown = {one.shown for one in decisions if one.decided == decided}
+            return [cell for cell, text in cells.items() if text in shown]
+
+        pairs = where(wrong, DIFFERENT) + where(kept, SAME)
+        return self._merged(before, comments, _groups(comments, pairs, apart=where(wrong, SAME)))
 
     def _verdicts(self, case: Case, comments: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
         """The judge's verdicts on these pairs. A chat model gets all questions at once."""
@@ -140,13 +162,13 @@ def _hunk_at(change: Change, comment: Comment) -> tuple[str, int]:
     return span.path, OUTSIDE
 
 
-def _groups(comments: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int]]:
-    """The findings as positions, in order: what pairs and `same_as` join, also transitively."""
+def _groups(comments: Sequence[Comment], pairs: Sequence[Cell], apart: Sequence[Cell] = ()) -> list[list[int]]:
+    """The findings as positions, in order: what `same_as` and pairs join, also transitively, but for those `apart`."""
     known = [list(members) for members in groups_of(comments)]
     home = {at: number for number, members in enumerate(known) for at in members}
     for one, other in pairs:
         keep, gone = sorted((home[one], home[other]))
-        if keep != gone:
+        if keep != gone and not any({home[a], home[b]} == {keep, gone} for a, b in apart):
             known[keep] += known[gone]
             home.update(dict.fromkeys(known[gone], keep))
             known[gone] = []

@@ -250,6 +250,26 @@ def test_decisions_are_items_by_their_kind(forge: Forge, tmp_path: Path, capsys:
     assert "no model decided anything of these kinds" in capsys.readouterr().err
 
 
+@pytest.mark.drill
+def test_merged_comments_are_items_and_come_apart(
+    forge: Forge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, store, labels = tmp_path / "bench", tmp_path / "people.db", tmp_path / "people.csv"
+    settings = {"api": forge.url, "repos": repr(("acme/shop",))}
+    stages = ["""generate(reviewers=("prompt(model='fake:example')", "prompt(model='fake:varied')"))""", "merge_same"]
+    first, cases = built("pull_requests", out, settings, stages=stages)
+    merged = {one.id for case in cases.values() for one in (*case.references, *case.neutral) if one.same_as}
+    assert merged
+    told(capsys, "annotate", "init", store, out, "--kind", "same", "--raters", "1")
+    judged(
+        store, "ann", lambda work: {(ITEM, "right"): "no" if work.item.exhibits[1].title.endswith(": same") else "yes"}
+    )
+    told(capsys, "annotate", "export", store, "-o", labels)
+    apart, after = built("pull_requests", out, settings, stages=stages, labels=[labels])
+    assert not [one.id for case in after.values() for one in (*case.references, *case.neutral) if one.same_as]
+    assert apart.benchmark != first.benchmark and ("merge_same", "same") in rows_of(apart)
+
+
 # --- one candidate ---------------------------------------------------------------------------------------------------
 
 STAGE = Where(fact="year", at_least=2000)

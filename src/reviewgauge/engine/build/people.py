@@ -35,6 +35,7 @@ EXPERT, TOGETHER, ALONE = "expert", "discussion", "independent"
 _COMMENT, _CATEGORY, _CLEAN = DecisionKind.COMMENT, DecisionKind.CATEGORY, DecisionKind.CLEAN
 _KIND_OF = {"correct": _COMMENT, "valid": _COMMENT, "category": _CATEGORY, "type": _CATEGORY, "clean": _CLEAN}
 _KIND_OF |= {"trivial": DecisionKind.TRIVIAL, "needs": DecisionKind.CONTEXT, "domain": DecisionKind.DOMAIN}
+_TAKEN_BACK = (DecisionKind.SAME, DecisionKind.WORDS, DecisionKind.FOUND, DecisionKind.CLAIM)  # by their own stage
 _WRONG, _NOT_CLEAN = "people found that it is not right", "people found that it is not clean"
 _NOTHING_LEFT = "people found none of its comments right"
 _COUNTED = ("judged", "as decided", "overruled", "no majority")
@@ -88,7 +89,8 @@ class People:
         """The outputs of a stage for one candidate, after what people say of the decisions among them."""
         made = [one for one in outputs if isinstance(one, Candidate)]
         item = made[0] if made else before.with_case(references=(), neutral=())
-        asked = [one for each in outputs if isinstance(each, Decision) for one in _asked(each, item.case)]
+        decided = [one for one in outputs if isinstance(one, Decision)]
+        asked = [one for each in decided for one in _asked(each, item.case)]
         if made and (asked or item.case.clean):  # a change whose comments were decided, or that has none
             asked.append((Key(item.id, "", _CLEAN), _CLEAN, ""))
         said = list(self._said(short_spec(stage), item.case, asked)) if len(made) < 2 else []
@@ -96,6 +98,9 @@ class People:
             yield from outputs
             return
         yield from (one for one in outputs if isinstance(one, Decision) or (made and isinstance(one, Drop)))
+        if made and (refused := {one.comment for one in said if one.kind in _TAKEN_BACK and one.value == NO}):
+            wrong = [one for one in decided if decision_id(one) in refused]
+            item = stage.overruled(before, item, [one for one in decided if one not in wrong], wrong)
         yield from self._changed(short_spec(stage), item, before.case, said)
 
     def settle(self, outputs: Iterable[StageOutput]) -> Iterator[StageOutput]:
@@ -211,10 +216,16 @@ def _opinion(labels: Sequence[Label]) -> Opinion:
 
 
 def _asked(decision: Decision, case: Case) -> Iterator[Asked]:
-    """What people may have judged of a decision: itself, and the comments that it is about (`id`, or `id#1`, ...)."""
+    """What people may have judged of a decision: itself, and the comments that it is about (`id`, or `id#1`, ...).
+
+    One that its own stage takes back stands in the place of the comment.
+    """
     if (kind := decision.kind) is None:
         return
     name, right = decision.about, Key(decision_id(decision), "", RIGHT)
+    if kind in _TAKEN_BACK:
+        yield right, kind, right.case
+        return
     found = [one for one in _comments(case) if name and (one.id == name or one.id.startswith(f"{name}#"))]
     for comment, typed in [(one.id, one.category is not None) for one in found] or [(name, False)]:
         kinds = [kind, *([DecisionKind.TRIVIAL] if kind is _COMMENT else []), *([_CATEGORY] if typed else [])]
@@ -251,7 +262,7 @@ def _held(case: Case, kind: DecisionKind, name: str) -> str:
         DecisionKind.TRIVIAL: YES if type_ in DropTrivialPoints.types else NO,
         DecisionKind.CONTEXT: str(comment.needs or ""),
         DecisionKind.DOMAIN: str(case.facts.get("domain", "")),
-    }[kind]
+    }.get(kind, YES)
 
 
 def _stated(comment: Comment, one: Said) -> Comment:

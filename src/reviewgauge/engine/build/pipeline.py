@@ -178,7 +178,8 @@ class Pipeline:
                 continue
             finally:
                 count.seconds += time.monotonic() - began
-            yield from outputs
+            decided = any(isinstance(one, Decision) for one in outputs)
+            yield from self.people.overrule(count.stage, item, outputs) if decided else outputs
 
     def _costly(self, count: StageCount, items: Iterator[Candidate]) -> Iterator[StageOutput]:
         """Window by window, so that the order stays and memory is flat; earlier results are remembered."""
