@@ -163,6 +163,8 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
         page.keyboard.press(key)
         page.wait_for_url(f"**/{address}.html")
         arrive(page, ".file")
+        file, code = (page.locator(one).first.bounding_box() for one in (".file", ".file .code tbody"))
+        assert code["width"] > 0.9 * file["width"]
     for key, place in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
         page.keyboard.press(key)
         assert (

@@ -10,6 +10,7 @@ from reviewgauge.core.results import CommentState, GroupOutcome, Matching
 from reviewgauge.core.stored import Lazy
 from reviewgauge.datasets.martian import FALSE, SAME
 from reviewgauge.viewer.selection import Selection, Told, state_of
+from reviewgauge.views.report.reasons import in_words
 
 WRONG = ("false", "rejected")  # states of a comment that matches nothing
 
@@ -131,4 +132,5 @@ def _only_one(case: Case, one: Side, two: Side) -> Iterator[OnlyOne]:
         if own is None or other is None or own.hit == other.hit:
             continue
         hit, missed, finder, loser = (own, other, one, two) if own.hit else (other, own, two, one)
-        yield OnlyOne(members[0], own.hit, finder.said(hit.comments), loser.said([missed.nearest]), missed.reason)
+        reason = in_words(missed.reason, dict.fromkeys(filter(None, (*ids, missed.nearest)), ""))
+        yield OnlyOne(members[0], own.hit, finder.said(hit.comments), loser.said([missed.nearest]), reason)

@@ -299,4 +299,4 @@ def test_the_place_is_weighed_into_what_a_judge_knows_by_words_alone() -> None:
     assert [matching.groups[0].unsure for matching in weighed] == [True, True, False, False]
     by_words = run([on], [said("r1", 10)], [[0.43]], base_rate=0.3634, location="ignore")
     assert by_words.groups[0].probability == 0.43
-    assert weighed[0].groups[0].reason.count("p 0.") == 1, "one probability, that after the place was weighed in"
+    assert weighed[0].groups[0].reason.count("probability 0.") == 1, "one, after the place was weighed in"

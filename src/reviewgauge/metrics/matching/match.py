@@ -315,7 +315,7 @@ def why(evidence: Evidence, c: int, columns: list[int]) -> str:
     pair = evidence.pairs[c][r]
     words = [evidence.known[r].id]
     if pair.verdict is not None:
-        words.append(f"p {evidence.probability[c, r]:.2f}")
+        words.append(f"probability {evidence.probability[c, r]:.2f}")
         if pair.verdict.reason:
             words.append(pair.verdict.reason)
     where = in_words(pair)

@@ -34,6 +34,7 @@ from reviewgauge.views.report.answers import (
     sentence_views,
 )
 from reviewgauge.views.report.diff_views import FileView, Remark, show_files
+from reviewgauge.views.report.reasons import first_words, in_words
 
 Key = tuple[str, str, int]  # case, system, attempt
 LONGEST_TRACE = 20_000  # characters
@@ -180,6 +181,7 @@ class _Builder:
 
     def __init__(self, number: int, anchor: str, case: Case, index: Mapping[str, int]) -> None:
         self.prefix, self.anchor, self.case, self.index = f"k{number}", anchor, case, index
+        self.words = first_words((*case.references, *case.neutral, *case.rejected))
         self.findings: list[FindingView] = []
         self.finding_of: dict[str, FindingView] = {}
         self.absent: list[FindingView] = []
@@ -264,7 +266,7 @@ class _Builder:
         anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(comments, 1)}
         column.said += sorted(self._comments(comments, column, score, anchors), key=lambda one: ORDER[one.state])
         if matching:
-            self._findings(column, matching, anchors)
+            self._findings(column, matching, anchors, first_words(comments))
         return column
 
     def _comments(
@@ -283,6 +285,7 @@ class _Builder:
             if found and found.group is not None and found.group not in groups:
                 groups = [*groups, found.group]
             evidence = "; ".join(filter(None, (self._evidence(matching, found, comment.id, group) for group in groups)))
+            reason = in_words(found.reason, self.words) if found else ""
             yield SaidView(
                 anchors[comment.id],
                 alone if found is None else "rejected" if found.rejected else str(found.state),
@@ -293,7 +296,7 @@ class _Builder:
                 comment.body,
                 comment,
                 place_of(comment.span, comment),
-                tuple(filter(None, (found.reason if found else "", evidence, _anchoring(comment)))),
+                tuple(filter(None, (reason, evidence, _anchoring(comment)))),
                 tuple((self.finding_of[g].anchor, self.finding_of[g].id) for g in groups if g in self.finding_of),
             )
 
@@ -306,7 +309,9 @@ class _Builder:
         best = max(pairs, key=lambda p: p.verdict.probability if p.verdict else -1, default=None)
         return _evidence(best, bool(outcome and outcome.reason)) if best else ""
 
-    def _findings(self, column: ColumnView, matching: Matching, anchors: Mapping[str, str]) -> None:
+    def _findings(
+        self, column: ColumnView, matching: Matching, anchors: Mapping[str, str], said: Mapping[str, str]
+    ) -> None:
         """Add the review to the findings that it hit and to those that it missed."""
         for at, outcome in enumerate(matching.groups, 1):
             finding = self.finding_of.get(outcome.group)
@@ -318,7 +323,8 @@ class _Builder:
                 continue
             near = outcome.nearest
             evidence = "" if near is None else self._evidence(matching, outcome, near, outcome.group)
-            reasons = tuple(filter(None, (outcome.reason, evidence)))
+            reason = in_words(outcome.reason, {**said, **dict.fromkeys(outcome.members, "")})
+            reasons = tuple(filter(None, (reason, evidence)))
             finding.missed.append(
                 MissView(f"{column.anchor}m{at}", column.index, column.name, reasons, anchors.get(near or ""))
             )
