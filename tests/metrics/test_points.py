@@ -58,7 +58,7 @@ def table(case: Case, points: list[Point], hits: Mapping[str, set[str]], publish
 
 
 def worked(published: bool) -> list[Table]:
-    """docs/reference/model-metrics.md shows the same three changes.
+    """Three changes.
 
     one: P1 hits K1 and K2, P4 (typed E) hits K4 (typed F), P5 hits nothing
     two: P2 and P3 both hit K3, nothing hits K5
