@@ -8,10 +8,15 @@ BENCH/reviews.jsonl: `reviewgauge review BENCH recorded analyser -o RUN`, `revie
 
 from __future__ import annotations
 
+import json
+import resource
 import sys
-from collections.abc import Iterator
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import reviewgauge
 from reviewgauge.core.records import Case, Comment, Origin, Review, Span
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.metrics.execution.allowed import check_path
@@ -55,12 +60,38 @@ def reviews(case: Case) -> Iterator[Review]:
         yield Review(case=case.id, system=name, comments=tuple(comments))
 
 
-def main(bench: str) -> None:
-    """Write the reviews beside the cases."""
-    cases = list(Jsonl(path=str(Path(bench).resolve())).cases())
-    lines = [review.to_line() for case in cases if tests_worth(case) for review in reviews(case)]
-    (Path(bench) / "reviews.jsonl").write_bytes(b"".join(lines))
+def used() -> tuple[float, float]:
+    """Seconds by the clock, and of the processors for this process and all that it started."""
+    spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return time.monotonic(), sum(one.ru_utime + one.ru_stime for one in spent)
+
+
+def time_arms(bench: Path, lines: Mapping[str, bytes], test: str) -> None:
+    """Score one arm after the other, and say what each took; what an earlier one ran is not run again."""
+    spec = f"useful_suggestions(test={test!r}, visible={(sys.prefix, sys.base_prefix)!r})"
+    print("| arm | changes | net | repaired | broken | wall s | CPU s |\n|---|---|---|---|---|---|---|")
+    for arm in ("empty", "oracle", "inverse", "untouched", "analyser"):
+        run, before = bench / "arms" / arm, used()
+        (bench / "reviews.jsonl").write_bytes(lines.get(arm, b""))
+        only = [f"case={json.loads(line)['case']}" for line in lines["oracle"].splitlines()]
+        reviewgauge.review(str(bench), "analyser" if arm == "analyser" else "recorded", run=run, only=only)
+        (row,) = reviewgauge.score(run, spec).leaderboards[0].systems
+        found = [row.estimate(name) for name in ("net", "repaired", "broken")]
+        shown = [f"{one.value:.2f}" if one is not None and one.value is not None else "–" for one in found]
+        took = [f"{now - then:.0f}" for now, then in zip(used(), before, strict=True)]
+        print(f"| {' | '.join([arm, str(row.scored), *shown, *took])} |", flush=True)
+
+
+def main(name: str, test: str = "") -> None:
+    """Write the reviews beside the cases; with the command of the tests also score each arm."""
+    bench, lines = Path(name), defaultdict[str, bytes](bytes)
+    for case in Jsonl(path=str(bench.resolve())).cases():
+        for review in reviews(case) if tests_worth(case) else ():
+            lines[review.system] += review.to_line()
+    if test:
+        time_arms(bench, lines, test)
+    (bench / "reviews.jsonl").write_bytes(b"".join(lines.values()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

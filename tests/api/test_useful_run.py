@@ -9,6 +9,7 @@ import pytest
 import reviewgauge
 from fixed_shop import FIX, PYTEST, ROOTS, build_case
 from reviewgauge.core.records import Comment, Review, Span
+from reviewgauge.views.terminal.documents import estimate_lines
 
 pytestmark = pytest.mark.drill
 
@@ -22,6 +23,13 @@ def test_from_a_review_to_the_report_and_a_bundle(tmp_path: Path, own_cache: Pat
     spec = f"useful_suggestions(test={PYTEST!r}, visible={ROOTS!r})"
     dry = reviewgauge.score(tmp_path / "run", spec, models=reviewgauge.ModelOptions(dry_run=True))
     assert dry.totals[0].would_run == "at most 8 runs of tests; none was timed here yet"
+    (tmp_path / "study.toml").write_text(
+        f'title = "t"\nmetrics = ["""{spec}"""]\n[[benchmark]]\ndata = "{data}"\n'
+        '[[reviewer]]\nspec = "recorded"\n[[table]]\nkind = "leaderboard"\n'
+    )
+    options = reviewgauge.ModelOptions(dry_run=True)
+    planned = reviewgauge.study(tmp_path / "study.toml", out=tmp_path / "study", models=options, trust=True).estimate
+    assert "at most 8 runs of tests; none was timed here yet" in "\n".join(estimate_lines(planned))
     board = reviewgauge.score(tmp_path / "run", spec).leaderboards[0]
     estimate = board.systems[0].estimate("net")
     assert estimate is not None and estimate.value == 1

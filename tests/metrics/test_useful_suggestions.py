@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -186,16 +187,30 @@ def test_flaky_tests_are_left_out_and_counted(case: Case, own_cache: Path, tmp_p
 
 
 def test_nothing_is_run_twice(case: Case, own_cache: Path, tmp_path: Path) -> None:
-    """A later process asks for the program only for what was not run before."""
+    """A later process runs only what was not run before: without its script nothing else can be."""
     script = tmp_path / "run.sh"
-    script.write_text(f'#!/bin/sh\nexec {PYTEST.replace("{files}", "")} "$@"\n')
-    script.chmod(0o755)
-    made = [UsefulSuggestions(test=f"{script} {{files}}", visible=(*ROOTS, str(script))) for _ in range(3)]
+    script.write_text(f'exec {PYTEST.replace("{files}", "")} "$@"\n')
+    made = [UsefulSuggestions(test=f"sh {script} {{files}}", visible=(*ROOTS, str(script))) for _ in range(3)]
     first = measured(case, comment("fix", FIX), metric=made[0])
     script.unlink()
     assert measured(case, comment("fix", FIX), metric=made[1]) == first
-    with pytest.raises(UserError, match="does not exist"):
+    with pytest.raises(UserError, match="could not be started"):
         measured(case, comment("other", suggestion="    for item in [*items]:"), metric=made[2])
+
+
+def test_other_programs_and_packages_are_other_runs(case: Case, own_cache: Path, tmp_path: Path) -> None:
+    script, packages = tmp_path / "bin" / "run", tmp_path / "lib" / "python3.99" / "site-packages"
+    script.parent.mkdir()
+    packages.mkdir(parents=True)
+    script.write_text(f'#!/bin/sh\nexec {PYTEST.replace("{files}", "")} "$@"\n')
+    script.chmod(0o755)
+    counts = []
+    for changed in (None, None, script, packages):
+        if changed is not None:
+            os.utime(changed, (1, 1))
+        measured(case, metric=UsefulSuggestions(test=f"{script} {{files}}", visible=(*ROOTS, str(script))))
+        counts.append(usual_seconds()[0])
+    assert counts == [3, 3, 6, 9]
 
 
 def test_there_is_no_way_around_the_sandbox() -> None:

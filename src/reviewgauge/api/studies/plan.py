@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from reviewgauge.analysis.compare.slices import CUTOFF, fact_values
 from reviewgauge.analysis.stats.arrays import known_measures
@@ -271,18 +272,19 @@ class DryRun:
                 with self._part(plan, name_of(one)) as part, naming_code_of(plan.dataset):
                     part["reviews"] = self._review(plan, one, folder)
             for metric in plan.metrics:
-                if metric.models:
-                    with self._part(plan, short_spec(metric)):
+                if metric.models or metric.runs_programs:
+                    with self._part(plan, short_spec(metric)) as part:
                         executor = executor_for(metric, None, self.options.in_flight, otherwise=1)
                         watched = abort_on_interrupt(self.stop, self.progress)
-                        dry_run_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
+                        counted = dry_run_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
+                        part["would_run"] = counted.would_run
             for question in self.labels:
                 with self._part(plan, question):
                     classify_run(folder, question, self.options.in_flight, stop=self.stop, write=False)
 
     def _review(self, plan: BenchmarkPlan, one: Entrant, folder: RunFolder) -> int:
         """Dry run of what is missing of one reviewer; returns how many reviews that is."""
-        judged = any(metric.models for metric in plan.metrics)
+        judged = any(metric.models or metric.runs_programs for metric in plan.metrics)
         if one.reviewer is None:
             if not judged:
                 return 0
@@ -301,10 +303,10 @@ class DryRun:
         return len(todo)
 
     @contextmanager
-    def _part(self, plan: BenchmarkPlan, what: str) -> Iterator[dict[str, int]]:
+    def _part(self, plan: BenchmarkPlan, what: str) -> Iterator[dict[str, Any]]:
         """Count what is asked meanwhile, or note why it cannot be done."""
         before = self.client.budget.totals
-        found: dict[str, int] = {}
+        found: dict[str, Any] = {}
         try:
             yield found
         except UserError as error:

@@ -17,13 +17,14 @@ class Trouble(Record):
 
 
 class CellCost(Record):
-    """What one reviewer, or one metric, is estimated to take on one benchmark."""
+    """What one reviewer, or one metric, is estimated to take on one benchmark. `would_run`: programs, in words."""
 
     benchmark: str
     what: str
     reviews: int = 0
     calls: int = 0
     dollars: float | None = None
+    would_run: str = ""
 
 
 class Estimate(Record):

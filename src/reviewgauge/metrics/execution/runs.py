@@ -18,7 +18,15 @@ from reviewgauge.core.records import Case, groups_of
 from reviewgauge.metrics.execution.worth import tests_worth
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
-from reviewgauge.repo.testing.suite import FixTests, SuiteRun, SuiteRunner, TestCommand, changed_tests, test_names
+from reviewgauge.repo.testing.suite import (
+    NOT_STARTED,
+    FixTests,
+    SuiteRun,
+    SuiteRunner,
+    TestCommand,
+    changed_tests,
+    test_names,
+)
 
 TIMES = 3  # the untouched change is tested so often: what differs is flaky
 COMMAND = "the command"  # stands for the tests of a command that names none
@@ -56,6 +64,10 @@ class Remembered:
     def _runner(self) -> SuiteRunner:
         return self.command.runner()
 
+    @cached_property
+    def _key(self) -> tuple[str, ...]:
+        return (*self.command.key("useful", "2"), *self.command.installed())
+
     def run(
         self,
         repository: Repository,
@@ -68,7 +80,7 @@ class Remembered:
     ) -> SuiteRun:
         """One run. What says nothing of the code is not kept: the machine may lack something until next time."""
         contents = (part for path in sorted(edits) for part in (path.encode(), edits[path]))
-        names = [*self.command.key("useful", "1"), commit, fix, *tests.run, str(time)]
+        names = [*self._key, commit, fix, *tests.run, str(time)]
         key = hashlib.sha256()
         for part in (*(name.encode() for name in names), *contents):
             key.update(b"%d:" % len(part) + part)
@@ -76,7 +88,9 @@ class Remembered:
         if (known := _recall(slot)) is not None:
             return known
         found = self._runner.run(repository, commit, fix or commit, tests, edits)
-        if found.ran or (found.result.startswith("the command ") and "started" not in found.result):
+        if found.result == NOT_STARTED and edits:
+            raise UserError(f"{NOT_STARTED}: {self.command.test}", remedy="check the sandbox and what `visible` names")
+        if found.ran or (found.result.startswith("the command ") and found.result != NOT_STARTED):
             keep_arrays(slot, {"run": np.frombuffer(found.to_line(), dtype=np.uint8)})
         return found
 

@@ -35,6 +35,7 @@ FILES = "{files}"
 _LAST_WORDS = 2_000  # characters of the output that are kept
 _OUTPUT = 20_000_000  # bytes that a run may print
 _PROCESSES = 256  # that a run may have at a time
+NOT_STARTED = "the command could not be started"
 MOST_FAILING = 200  # tests that are named
 _SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
 _TEST = re.compile(r"test|spec", re.IGNORECASE)
@@ -151,7 +152,7 @@ class SuiteRunner:
             "timeout": f"the command took longer than {self.seconds:g} seconds",
             "output": "the command printed too much",
             "processes": f"the command had more than {_PROCESSES} processes at a time",
-            "not started": "the command could not be started",
+            "not started": NOT_STARTED,
         }
         return why[ended.ending]
 
@@ -187,8 +188,15 @@ class TestCommand:
         return SuiteRunner(words, self.fails, self.seconds, self.env, self.sandbox, self.visible)
 
     def key(self, *kind: str) -> tuple[str, ...]:
-        """All but the commits that a remembered run depends on."""
+        """All but the commits and the machine that a remembered run depends on."""
         return (*kind, self.test, repr((self.fails, self.seconds, self.sandbox)))
+
+    def installed(self) -> tuple[str, ...]:
+        """The programs of the command, and the packages of the Pythons among them and in `visible`: changed when?"""
+        programs = [Path(found) for word in shlex.split(self.test) if (found := find_program(word, self.env))]
+        homes = [*(program.parent.parent for program in programs), *map(Path, self.visible)]
+        packages = (found for home in homes for found in sorted(home.glob("lib/python*/*-packages")))
+        return tuple(f"{path.resolve()} {path.stat().st_mtime_ns}" for path in dict.fromkeys([*programs, *packages]))
 
 
 def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:

@@ -182,6 +182,7 @@ def estimate_lines(found: Estimate) -> list[str]:
             f"; {_n(found.calls, 'call')} to pay for, {found.reused:,} more are in the cache or shared; about "
             f"{found.tokens_in:,} tokens in and {found.tokens_out:,} out: {price}"
         )
+    lines += [f"{one.benchmark}, {one.what}: {one.would_run}" for one in found.parts if one.would_run]
     lines += [f"will fail: {one.benchmark}, {one.what}: {one.why}" for one in found.troubles]
     return lines
 
