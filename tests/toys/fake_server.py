@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from fake_rules.behaviours import register
+from reviewgauge.models.embeddings.fake import FakeEmbedder
 from reviewgauge.models.fake import NAME, answer, share_of, tokens
 from reviewgauge.models.request.messages import Message, Repeat, Request, Role
 from scripted_endpoint import Anthropic, Asked, OpenAI, Protocol, Say, Scripted
@@ -93,6 +94,9 @@ class FakeServer(Scripted):
         key = asked.headers.get("x-api-key") or asked.headers.get("authorization", "").removeprefix("Bearer ")
         if self._key not in (None, key):
             return Say(protocol.error(f"Incorrect API key provided: {key}.", "invalid_api_key"), 401)
+        if asked.path.endswith("embeddings"):
+            vectors = FakeEmbedder(NAME).vectors(asked.body["input"]).tolist()
+            return Say({"model": NAME, "data": [{"index": n, "embedding": one} for n, one in enumerate(vectors)]})
         request = _request(protocol, asked.body)
         digest = digest_of(request)
         counts = self._requests.setdefault(digest, [0, 0, 0])

@@ -23,6 +23,7 @@ from reviewgauge.engine.run.manifest import labels_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals, with_cost
 from reviewgauge.engine.run.workers import Workers, executor_for
+from reviewgauge.models import fake
 
 REVIEW_FAILED = "the review failed"
 _BATCHES_PER_WORKER = 4
@@ -319,6 +320,7 @@ class Scorer:
     def __init__(self, metric: Metric, cases: Mapping[str, Case], benchmark: str) -> None:
         self.metric, self.signature, self.pins = metric, signature(metric), all_pins(metric)
         self.cases, self._benchmark = cases, benchmark
+        self._fake = any(value.startswith(fake.NAME) for value in self.pins.values())  # a fake model embeds
         if metric.reads_labels:
             self.pins["labels"] = labels_hash(self.cases.values())[:16]
         self._bounds: dict[str, Bounds | None] = {}
@@ -334,7 +336,9 @@ class Scorer:
             pins=self.pins,
             of=outcome.digest,
             usage=answered.usage if answered else Usage(),
-            fake=(outcome.review is not None and outcome.review.fake) or (answered is not None and answered.fake),
+            fake=self._fake
+            or (outcome.review is not None and outcome.review.fake)
+            or (answered is not None and answered.fake),
         )
         if answered is None:
             if why := self.metric.unmeasurable(self.cases[outcome.case]):

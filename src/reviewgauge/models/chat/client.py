@@ -263,6 +263,11 @@ def is_offline() -> bool:
     return any(client.settings.offline for client in tuple(_clients))
 
 
+def is_dry_run() -> bool:
+    """Whether a client is open in a dry run: then the fake model stands in for every model."""
+    return any(client.settings.dry_run for client in tuple(_clients))
+
+
 def chat_model(spec: str) -> ChatModel:
     """The model that `spec` names, behind the current client. Raises UserError for a spec that names none."""
     return current_client().model(spec)

