@@ -66,6 +66,11 @@ SEVERE = ("severity", "high", 9, {"A": (1.5, 10.0), "B": (1.0, 10.0)})
             board(("type", "E.1 Logic", 9, {"A": (2.0, 10.0)})),
             "A misses most often: E.1 Logic findings, 8 of 10 (80% [70, 90]).",
         ),
+        (
+            board(("category", "defect", 9, {"A": (2.0, 10.0)}), ("category", "rare", FEWEST - 1, {"A": (0.0, 20.0)})),
+            "A misses most often: defect findings, 8 of 10 (80% [70, 90]). Not told: 1 kind of finding with fewer than "
+            "5 findings or changes.",
+        ),
         (board(("category", "rare", FEWEST - 1, {"A": (0.0, 20.0)})), ""),
         (board(("category", "few", 9, {"A": (0.0, FEWEST - 1.0)})), ""),
         (board(("category", NOT_STATED, 9, {"A": (0.0, 20.0)})), ""),

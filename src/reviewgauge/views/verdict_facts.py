@@ -61,15 +61,18 @@ MISSED_BY = tuple(_WORDS["misses"]["kinds"])  # the slices that it speaks of
 
 def misses_sentence(board: Leaderboard, ranked: Sequence[SystemSummary]) -> str:
     """Of each fact of the findings, the kind of which the leader finds the smallest share, and who finds most."""
-    parts, order = [], [s.system for s in ranked]
+    parts, rare, order = [], 0, [s.system for s in ranked]
     for fact, words in _WORDS["misses"]["kinds"].items():
         kinds = []
         for piece in board.slices:
             rows = sorted((s for s in piece.systems if s.system in order), key=lambda s: order.index(s.system))
             told = [one for one in map(_told, rows) if one is not None]
-            stated = piece.fact == fact and piece.facet and piece.value != NOT_STATED and piece.n >= FEWEST
-            if stated and told and told[0].system.system == order[0]:
+            if piece.fact != fact or not piece.facet or piece.value == NOT_STATED:
+                continue
+            if piece.n >= FEWEST and told and told[0].system.system == order[0]:
                 kinds.append((piece.value, told))
+            else:
+                rare += 1
         if not kinds:
             continue
         value, (top, *others) = min(kinds, key=lambda kind: (kind[1][0].rate, -kind[1][0].n))
@@ -77,7 +80,9 @@ def misses_sentence(board: Leaderboard, ranked: Sequence[SystemSummary]) -> str:
             missed, n = figures.count(top.n - top.found), figures.count(top.n)
             shares = {"share": _share(top.e, of_rest=True), "who": _who(top, others)}
             parts.append(say("misses", "part", kind=words.format(value=value), missed=missed, n=n, **shares))
-    return say("misses", "sentence", top=text_name(ranked[0]), parts="; ".join(parts)) if parts else ""
+    said = say("misses", "sentence", top=text_name(ranked[0]), parts="; ".join(parts)) if parts else ""
+    left = say("misses", "rare", kinds=figures.counted(rare, "kind"), fewest=FEWEST) if said and rare else ""
+    return f"{said}{left}"
 
 
 def _told(system: SystemSummary) -> _Told | None:
