@@ -14,6 +14,7 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision, Decisio
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Origin, Resolution, groups_of
+from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.people import People
 from reviewgauge.engine.build.pipeline import WithoutBuild
@@ -22,6 +23,7 @@ from reviewgauge.stages.describe_defect import DescribeDefect
 from reviewgauge.stages.find_by_diff import FOUND, FindByDiff
 from reviewgauge.stages.injection.arms import Defect, with_defect
 from reviewgauge.stages.merge_same import MergeSame
+from reviewgauge.stages.propose_defects import ProposeDefects
 from reviewgauge.stages.sampling.audit import decision_id
 from scripted_models import Messages, scripted
 
@@ -147,3 +149,32 @@ def test_what_a_model_finds_by_the_diff_does_not_count_where_people_refuse_it(
         assert kept.references[0].extra[FOUND] == {"model": True}
         case, row = judged(stage, item, lambda one: one.kind is DecisionKind.FOUND, context)
     assert case.references[0].extra[FOUND] == {} and row[0] == "found"
+
+
+@pytest.mark.parametrize(("value", "kept"), [("yes", 2), ("no", 1)])
+def test_a_proposed_defect_that_people_refuse_is_out_and_its_host_stays(
+    tmp_path: Path, context: BuildFolder, value: str, kept: int
+) -> None:
+    proposal = {
+        "path": "shop/cart.py",
+        "old": "    if len(items) < limit:",
+        "new": "    if len(items) <= limit:",
+        "description": "With `limit` items it says that one more fits.",
+        "category": "defect",
+        "severity": "high",
+        "needs": "diff",
+    }
+    verdict = {"problem": "At the limit it says yes.", "defect": "behaviour", "rating": "findable"}
+    item = host(tmp_path / "shop")
+    with scripted([json.dumps({"defects": [proposal]}), json.dumps(verdict)]) as model:
+        stage = ProposeDefects(model.spec)
+        outputs = list(stage.each(item, context))
+    (asked,) = [one for one in outputs if isinstance(one, Decision) and one.kind]
+    subject = Subject(kind=SubjectKind.CHANGE, case=decision_id(asked))
+    people = People([Label(subject=subject, rater="ann", dimension="right", value=value)])
+    after = list(people.overrule(stage, item, outputs))
+    cases = [one for one in after if isinstance(one, Candidate)]
+    assert cases[0] == item and len(cases) == kept
+    assert [one for one in after if isinstance(one, Decision)] == [one for one in outputs if isinstance(one, Decision)]
+    reasons = [one.reason for one in after if isinstance(one, Drop)]
+    assert reasons == ([] if kept == 2 else ["people found that it is no defect"])

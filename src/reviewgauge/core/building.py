@@ -57,6 +57,7 @@ class DecisionKind(StrEnum):
     SAME = "same"  # whether two comments raise the same thing
     WORDS = "words"  # in which a defect is described
     FOUND = "found"  # whether a defect is seen in the diff alone
+    DEFECT = "defect"  # whether what was put into a change is one
     CLAIM = "claim"  # whether what a review could say is so
 
 

@@ -141,7 +141,7 @@ class Stage(Plugin):
 
     def overruled(
         self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
-    ) -> Candidate:
+    ) -> Candidate | Drop:
         """`after`, made of `before`, once people found some decisions `wrong`: for kinds of which one stage decides."""
         return after
 

@@ -13,9 +13,10 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, Decision, DecisionKind
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import ARM, RequiredContext, Severity, Side, Span
+from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable
@@ -109,6 +110,13 @@ class ProposeDefects(AskingStage):
         made = self._made(item, answer.value, contents)
         yield from [self.drop(item.id, made)] if isinstance(made, str) else self._checked(item, made)
 
+    @override
+    def overruled(
+        self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
+    ) -> Drop:
+        """The case with the defect is out."""
+        return self.drop(after.id, "people found that it is no defect")
+
     def _made(self, item: Candidate, proposal: Proposal, contents: Mapping[str, bytes]) -> Defect | str:
         """The defect that a proposal makes, or why it makes none."""
         sound = contents.get(proposal.path)
@@ -154,7 +162,8 @@ class ProposeDefects(AskingStage):
         (answer,) = judge.ask([asked], _read_verdict, schema=answer_schema(PlaceVerdict))
         said = answer.value
         shown = f"{place}\n{defect.body}\n\n{diff}"
-        yield decision(self, host, shown=shown, decided=f"{said.defect}, {said.rating}", reason=said.problem)
+        made = decision(self, case, shown=shown, decided=f"{said.defect}, {said.rating}", reason=said.problem)
+        yield made.on(DecisionKind.DEFECT) if (said.defect, said.rating) == ("behaviour", "findable") else made
         if said.defect != "behaviour":
             yield self.drop(host.id, "the second question finds no defect of behaviour at its place", said.problem)
         elif said.rating != "findable":

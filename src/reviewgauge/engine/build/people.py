@@ -35,7 +35,7 @@ EXPERT, TOGETHER, ALONE = "expert", "discussion", "independent"
 _COMMENT, _CATEGORY, _CLEAN = DecisionKind.COMMENT, DecisionKind.CATEGORY, DecisionKind.CLEAN
 _KIND_OF = {"correct": _COMMENT, "valid": _COMMENT, "category": _CATEGORY, "type": _CATEGORY, "clean": _CLEAN}
 _KIND_OF |= {"trivial": DecisionKind.TRIVIAL, "needs": DecisionKind.CONTEXT, "domain": DecisionKind.DOMAIN}
-_TAKEN_BACK = (DecisionKind.SAME, DecisionKind.WORDS, DecisionKind.FOUND, DecisionKind.CLAIM)  # by their own stage
+_TAKEN_BACK = frozenset(map(DecisionKind, ("same", "words", "found", "defect", "claim")))  # by the stage that decided
 _WRONG, _NOT_CLEAN = "people found that it is not right", "people found that it is not clean"
 _NOTHING_LEFT = "people found none of its comments right"
 _COUNTED = ("judged", "as decided", "overruled", "no majority")
@@ -88,19 +88,29 @@ class People:
     def overrule(self, stage: Stage, before: Candidate, outputs: Sequence[StageOutput]) -> Iterator[StageOutput]:
         """The outputs of a stage for one candidate, after what people say of the decisions among them."""
         made = [one for one in outputs if isinstance(one, Candidate)]
-        item = made[0] if made else before.with_case(references=(), neutral=())
         decided = [one for one in outputs if isinstance(one, Decision)]
+        if len(made) > 1:  # each after the decisions about it alone
+            for each in outputs:
+                mine = [one for one in decided if one.kind and isinstance(each, Candidate) and one.item == each.id]
+                after = self.overrule(stage, before, [*mine, each]) if mine else [each]
+                yield from (one for one in after if one not in mine)
+            return
+        item = made[0] if made else before.with_case(references=(), neutral=())
         asked = [one for each in decided for one in _asked(each, item.case)]
         if made and (asked or item.case.clean):  # a change whose comments were decided, or that has none
             asked.append((Key(item.id, "", _CLEAN), _CLEAN, ""))
-        said = list(self._said(short_spec(stage), item.case, asked)) if len(made) < 2 else []
+        said = list(self._said(short_spec(stage), item.case, asked))
         if not said or not (made or any(one.kind is _COMMENT and one.value == YES for one in said)):
             yield from outputs
             return
         yield from (one for one in outputs if isinstance(one, Decision) or (made and isinstance(one, Drop)))
         if made and (refused := {one.comment for one in said if one.kind in _TAKEN_BACK and one.value == NO}):
             wrong = [one for one in decided if decision_id(one) in refused]
-            item = stage.overruled(before, item, [one for one in decided if one not in wrong], wrong)
+            found = stage.overruled(before, item, [one for one in decided if one not in wrong], wrong)
+            if isinstance(found, Drop):
+                yield found
+                return
+            item = found
         yield from self._changed(short_spec(stage), item, before.case, said)
 
     def settle(self, outputs: Iterable[StageOutput]) -> Iterator[StageOutput]:
