@@ -145,18 +145,14 @@ HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
 SLOTS = "Look.\n{{ diff_hunk }}\n{{ fence_note }}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("Look only for defects that a user would notice.\n", ""),
-        (f"[user]\n{SLOTS}", ""),
-        ("", "prompt.txt is empty"),
-        ("[user]\nLook at {{ dif_hunk }}\n", "there is no slot {{ dif_hunk }}"),
-        ("[user]\nLook at {{ diff_hunk\n", "is not a slot"),
-        ("Look at {{ diff_hunk }\n", "is not a slot"),
-        (b"Look \xff", "prompt.txt is not UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("Look only for defects that a user would notice.\n", ""),
+    (f"[user]\n{SLOTS}", ""), ("", "prompt.txt is empty"),
+    ("[user]\nLook at {{ dif_hunk }}\n", "there is no slot {{ dif_hunk }}"),
+    ("[user]\nLook at {{ diff_hunk\n", "is not a slot"),
+    ("Look at {{ diff_hunk }\n", "is not a slot"),
+    (b"Look \xff", "prompt.txt is not UTF-8"),
+])  # fmt: skip
 def test_the_hook_checks_a_prompt_without_asking_a_model(text: str | bytes, problem: str, tmp_path: Path) -> None:
     (tmp_path / "prompt.txt").write_bytes(text.encode() if isinstance(text, str) else text)
     done = run(shlex.join([*HOOK["entry"].split(), *HOOK["args"], "prompt.txt"]), tmp_path)
@@ -172,15 +168,9 @@ def test_the_hook_needs_a_reviewer_that_takes_a_template(tmp_path: Path) -> None
     assert "silent takes no template" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("path", "taken"),
-    [
-        ("prompt.txt", True),
-        ("bench/prompt-swr.txt", True),
-        ("prompts/a.txt", True),
-        ("notes.txt", False),
-        ("prompts/a.md", False),
-    ],
-)
+@pytest.mark.parametrize(("path", "taken"), [
+    ("prompt.txt", True), ("bench/prompt-swr.txt", True), ("prompts/a.txt", True), ("notes.txt", False),
+    ("prompts/a.md", False),
+])  # fmt: skip
 def test_the_hook_takes_prompts_alone(path: str, taken: bool) -> None:
     assert bool(re.search(HOOK["files"], path)) == taken

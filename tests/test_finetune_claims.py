@@ -42,17 +42,12 @@ def test_the_papers_settings_are_the_defaults() -> None:
     assert (settings.validation, settings.seed, settings.every) == (0.1, 42, 100)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"prompt": "a"}',
-        '{"messages": [{"role": "user", "content": "a"}]}',
-        '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": " "}]}',
-        '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": null}]}',
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "{", "[]", '{"prompt": "a"}',
+    '{"messages": [{"role": "user", "content": "a"}]}',
+    '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": " "}]}',
+    '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": null}]}',
+])  # fmt: skip
 def test_a_line_that_is_no_pair_is_named(
     pairs: Path, tmp_path: Path, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -592,13 +592,10 @@ def test_a_sheet_with_two_columns_of_marks_is_refused(tmp_path: Path) -> None:
         check_tables(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("heading", "row", "problem"),
-    [
-        ('id,"shown,decided,reason",text,why,correct,note', "x1,a,b,c,n,,y", "more cells than the heading"),
-        ("id,shown,decided,reason,correct,note", "x1,a,b,c,y,,n", "more cells than the heading"),
-    ],
-)
+@pytest.mark.parametrize(("heading", "row", "problem"), [
+    ('id,"shown,decided,reason",text,why,correct,note', "x1,a,b,c,n,,y", "more cells than the heading"),
+    ("id,shown,decided,reason,correct,note", "x1,a,b,c,y,,n", "more cells than the heading"),
+])  # fmt: skip
 def test_a_sheet_is_read_as_a_spreadsheet_shows_it(tmp_path: Path, heading: str, row: str, problem: str) -> None:
     (tmp_path / "audit").mkdir()
     (tmp_path / "audit" / "labels.csv").write_text(f"{heading}\n{row}\n")

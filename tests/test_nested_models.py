@@ -25,30 +25,18 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 MODEL = "fake:rules"
 SPECS = (
-    MODEL,
-    f"same_concern(model={MODEL!r})",
-    f"grade(model={MODEL!r})",
-    f"mrr(judge={MODEL!r})",
+    MODEL, f"same_concern(model={MODEL!r})", f"grade(model={MODEL!r})", f"mrr(judge={MODEL!r})",
     f"prompt(model={MODEL!r})",
-)
+)  # fmt: skip
 BESIDE = ("lexical", "overlap")  # where several are asked for
 KINDS: tuple[type[Plugin], ...] = (Metric, Judge, Reviewer)
 # What is known to ask: a parameter that is not found any more is not tried either.
 KNOWN = {
-    "metrics grade.model",
-    "metrics relevance_judge.model",
-    "metrics points.model",
-    "metrics hits.judge",
-    "metrics mrr.judge",
-    "metrics rank_mean.metrics",
-    "judges same_concern.model",
-    "judges golden.model",
-    "judges panel.judges",
-    "judges cascade.then",
-    "reviewers debate.model",
-    "reviewers ensemble.reviewer",
+    "metrics grade.model", "metrics relevance_judge.model", "metrics points.model", "metrics hits.judge",
+    "metrics mrr.judge", "metrics rank_mean.metrics", "judges same_concern.model", "judges golden.model",
+    "judges panel.judges", "judges cascade.then", "reviewers debate.model", "reviewers ensemble.reviewer",
     "reviewers prompt.model",
-}
+}  # fmt: skip
 
 
 @cache
@@ -129,15 +117,12 @@ def test_the_check_finds_one_that_does_not() -> None:
         check(Quiet, "quiet")
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        f"mrr(judge={MODEL!r})",
-        f"rank_mean(metrics=('overlap', \"grade(model={MODEL!r})\"))",
-        f"hits(judge=\"panel(judges=({MODEL!r}, 'lexical'))\")",
-        f'mrr(judge="cascade(then={MODEL!r})")',
-    ],
-)
+@pytest.mark.parametrize("spec", [
+    f"mrr(judge={MODEL!r})",
+    f"rank_mean(metrics=('overlap', \"grade(model={MODEL!r})\"))",
+    f"hits(judge=\"panel(judges=({MODEL!r}, 'lexical'))\")",
+    f'mrr(judge="cascade(then={MODEL!r})")',
+])  # fmt: skip
 def test_what_a_nested_model_cost_and_that_it_is_fake_stands_in_the_scores(spec: str, tmp_path: Path) -> None:
     pairs = items()
     metric = load(Metric, spec)

@@ -50,17 +50,12 @@ def summed(metric: Metric, items: Iterator[tuple[Case, Review]]) -> Counter[str]
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize(
-    ("spec", "matched"),
-    [
-        ("hits(judge='exact')", 1505),
-        ("hits(judge='lexical')", 1505),
-        ("hits(location='only')", 1505),
-        ("hits(judge='exact', policy='greedy', variant='aacr')", 196),
-        ("hits(location='only', policy='greedy', variant='aacr_ids')", 1242),
-        ("hits(judge='exact', policy='greedy', variant='aacr_evaluation')", 1505),
-    ],
-)
+@pytest.mark.parametrize(("spec", "matched"), [
+    ("hits(judge='exact')", 1505), ("hits(judge='lexical')", 1505), ("hits(location='only')", 1505),
+    ("hits(judge='exact', policy='greedy', variant='aacr')", 196),
+    ("hits(location='only', policy='greedy', variant='aacr_ids')", 1242),
+    ("hits(judge='exact', policy='greedy', variant='aacr_evaluation')", 1505),
+])  # fmt: skip
 def test_aacr_gold_comments_given_back_as_predictions(shared_data: Path, spec: str, matched: int) -> None:
     """AACR-Bench's evaluator (official repository, commit 540dd9b) on its own positive_samples.json.
 
@@ -138,26 +133,20 @@ def test_graded_reviews_counts(shared_data: Path) -> None:
     assert [counts.get(f"grade 5, {tool}", 0) for tool in TOOLS] == [29, 6, 0, 4]
 
 
-@pytest.mark.parametrize(
-    ("spec", "on_all", "below_5", "tolerance"),
-    [
-        (BLEU, 0.2236, None, 0.0005),
-        (ROUGE, 0.2842, 0.2525, 0.0005),
-        ("rouge(variant='rouge-score')", 0.2842, 0.2525, 0.0005),
-        ("meteor", 0.2440, 0.2106, 0.002),
-        ("meteor(variant='nltk')", 0.2418, 0.2082, 0.0005),
-        ("meteor(wordnet='none')", 0.2516, 0.2184, 0.002),
-        ("chrf", 0.2294, None, 0.003),
-        ("chrf(word_order=2)", 0.2385, None, 0.003),
-        ("exact_match", 0.2836, None, 0.003),
-        ("edit", 0.1662, None, 0.003),
-        ("tfidf", 0.336, None, 0.003),
-        ("tfidf(idf='batch', sublinear=False)", 0.336, None, 0.0005),
-        ("jaccard(nothing_left='zero')", 0.370, None, 0.003),
-        ("jaccard", 0.375, None, 0.0005),
-        (MINILM, 0.347, None, 0.003),
-    ],
-)
+@pytest.mark.parametrize(("spec", "on_all", "below_5", "tolerance"), [
+    (BLEU, 0.2236, None, 0.0005), (ROUGE, 0.2842, 0.2525, 0.0005),
+    ("rouge(variant='rouge-score')", 0.2842, 0.2525, 0.0005),
+    ("meteor", 0.2440, 0.2106, 0.002),
+    ("meteor(variant='nltk')", 0.2418, 0.2082, 0.0005),
+    ("meteor(wordnet='none')", 0.2516, 0.2184, 0.002),
+    ("chrf", 0.2294, None, 0.003),
+    ("chrf(word_order=2)", 0.2385, None, 0.003),
+    ("exact_match", 0.2836, None, 0.003),
+    ("edit", 0.1662, None, 0.003), ("tfidf", 0.336, None, 0.003),
+    ("tfidf(idf='batch', sublinear=False)", 0.336, None, 0.0005),
+    ("jaccard(nothing_left='zero')", 0.370, None, 0.003),
+    ("jaccard", 0.375, None, 0.0005), (MINILM, 0.347, None, 0.003),
+])  # fmt: skip
 def test_graded_reviews_spearman(
     shared_data: Path, spec: str, on_all: float, below_5: float | None, tolerance: float
 ) -> None:
@@ -189,14 +178,11 @@ def test_graded_reviews_p_values_tell_the_row_set(shared_data: Path, spec: str, 
     assert near == [chosen]
 
 
-@pytest.mark.parametrize(
-    ("spec", "medians", "tolerance"),
-    [
-        (BLEU, [1.94, 5.12, 6.73, 9.29], 0.02),
-        (ROUGE, [0.0556, 0.1290, 0.1890, 0.2000], 0.0005),
-        ("meteor", [0.04, 0.08, 0.14, 0.15], 0.005),
-    ],
-)
+@pytest.mark.parametrize(("spec", "medians", "tolerance"), [
+    (BLEU, [1.94, 5.12, 6.73, 9.29], 0.02),
+    (ROUGE, [0.0556, 0.1290, 0.1890, 0.2000], 0.0005),
+    ("meteor", [0.04, 0.08, 0.14, 0.15], 0.005),
+])  # fmt: skip
 def test_graded_reviews_medians(shared_data: Path, spec: str, medians: list[float], tolerance: float) -> None:
     """GradedReviews, section 6.3: medians by grade, 1 to 4. For BLEU it prints 6.95 and 8.62 where its file gives
     6.73 and 9.29; ROUGE .06/.13/.19/.20 and METEOR .04/.08/.14/.15 are as printed.
@@ -206,14 +192,11 @@ def test_graded_reviews_medians(shared_data: Path, spec: str, medians: list[floa
     )
 
 
-@pytest.mark.parametrize(
-    ("spec", "maxima", "tolerance"),
-    [
-        (BLEU, [70.71, 70.33, 48.11], 0.005),
-        (ROUGE, [0.7143, 0.8421, 0.6667], 0.0005),
-        ("meteor", [0.69, 0.85, 0.82], 0.005),
-    ],
-)
+@pytest.mark.parametrize(("spec", "maxima", "tolerance"), [
+    (BLEU, [70.71, 70.33, 48.11], 0.005),
+    (ROUGE, [0.7143, 0.8421, 0.6667], 0.0005),
+    ("meteor", [0.69, 0.85, 0.82], 0.005),
+])  # fmt: skip
 def test_graded_reviews_maxima(shared_data: Path, spec: str, maxima: list[float], tolerance: float) -> None:
     """GradedReviews, section 6.3: the highest scores of grades 1 to 3."""
     assert [row.maximum for row in by_grade(graded(shared_data, spec))[:3]] == pytest.approx(maxima, abs=tolerance)
@@ -360,17 +343,13 @@ def claim_rows(shared_data: Path, dimension: str) -> dict[str, ClaimShares]:
     return {rows.language: rows for rows in report.claims}
 
 
-@pytest.mark.parametrize(
-    ("spec", "language", "value", "published"),
-    [
-        ("chrf(word_order=2)", "python", 0.299, 0.1848),
-        ("chrf(word_order=2)", "java", 0.355, 0.2208),
-        ("chrf", "python", 0.295, 0.1746),
-        ("chrf", "java", 0.349, 0.2077),
-        ("rouge(stem=False)", "python", 0.198, 0.1201),
-        ("rouge(stem=False)", "java", 0.167, 0.0724),
-    ],
-)
+@pytest.mark.parametrize(("spec", "language", "value", "published"), [
+    ("chrf(word_order=2)", "python", 0.299, 0.1848),
+    ("chrf(word_order=2)", "java", 0.355, 0.2208),
+    ("chrf", "python", 0.295, 0.1746), ("chrf", "java", 0.349, 0.2077),
+    ("rouge(stem=False)", "python", 0.198, 0.1201),
+    ("rouge(stem=False)", "java", 0.167, 0.0724),
+])  # fmt: skip
 def test_crscore_lexical_rows_are_higher_than_published(
     shared_data: Path, spec: str, language: str, value: float, published: float
 ) -> None:
@@ -393,15 +372,12 @@ def test_crscore_systems_stand_in_the_order_of_people(shared_data: Path) -> None
     assert systems[:2] == ["gpt3.5", "llama3"] and systems[-2:] == ["lstm", "knn"]
 
 
-@pytest.mark.parametrize(
-    ("baseline", "con", "comp", "rel"),
-    [
-        ("review length", 0.234, 0.420, 0.367),
-        ("number of sentences", 0.250, 0.417, 0.368),
-        ("number of words", 0.230, 0.416, 0.364),
-        ("words of the diff", 0.382, 0.487, 0.449),
-    ],
-)
+@pytest.mark.parametrize(("baseline", "con", "comp", "rel"), [
+    ("review length", 0.234, 0.420, 0.367),
+    ("number of sentences", 0.250, 0.417, 0.368),
+    ("number of words", 0.230, 0.416, 0.364),
+    ("words of the diff", 0.382, 0.487, 0.449),
+])  # fmt: skip
 def test_crscore_baselines(shared_data: Path, baseline: str, con: float, comp: float, rel: float) -> None:
     """Spearman of trivial properties of a review with people (docs/reference/crscore.md): what a metric must beat."""
     own = study(shared_data, "crscore_study")
@@ -440,15 +416,12 @@ def test_the_published_figures_are_typed_right() -> None:
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize(
-    ("spec", "value"),
-    [
-        ("crscore", 0.622),
-        ("crscore(variant='closest')", 0.606),
-        ("crscore(model='chars', variant='closest')", 0.594),
-        ("crscore(model='all-MiniLM-L6-v2', variant='closest')", 0.564),
-    ],
-)
+@pytest.mark.parametrize(("spec", "value"), [
+    ("crscore", 0.622),
+    ("crscore(variant='closest')", 0.606),
+    ("crscore(model='chars', variant='closest')", 0.594),
+    ("crscore(model='all-MiniLM-L6-v2', variant='closest')", 0.564),
+])  # fmt: skip
 def test_crscore_without_a_threshold(shared_data: Path, spec: str, value: float) -> None:
     """Spearman with relevance on Python and Java (docs/reference/crscore.md); the paper: .5431 on three languages."""
     rows = sample(shared_data, "crscore_study", spec, "rel")

@@ -132,29 +132,23 @@ def test_several_systems_are_mixed(tmp_path: Path) -> None:
     assert [(point.by, point.n) for point in curve.points] == [("alone", 1), ("votes", 2), ("votes", 3)]
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"systems": ("nobody",)}, "the run holds no system 'nobody'"),
-        ({"sizes": (4,)}, "4 attempts cannot be drawn: the run holds 3"),
-        ({"subsets": 0}, "subsets must be positive"),
-        ({"least": 9}, "least must be from 0 to the 3 attempts"),
-        ({"metric": Hits(second_stage=True)}, "looks at all systems together"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "said"), [
+    ({"systems": ("nobody",)}, "the run holds no system 'nobody'"),
+    ({"sizes": (4,)}, "4 attempts cannot be drawn: the run holds 3"),
+    ({"subsets": 0}, "subsets must be positive"),
+    ({"least": 9}, "least must be from 0 to the 3 attempts"),
+    ({"metric": Hits(second_stage=True)}, "looks at all systems together"),
+])  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(changed: dict[str, object], said: str, tmp_path: Path) -> None:
     settings = CurveSettings(**{"metric": HITS, "resamples": 50, **changed})  # type: ignore[arg-type]
     with reviewed(tmp_path / "run", [fickle_case(1, 2)], 3, FICKLE) as run, pytest.raises(UserError, match=said):
         ensemble_curve(run, settings, Serial())
 
 
-@pytest.mark.parametrize(
-    ("attempts", "specs", "said"),
-    [
-        (1, (FICKLE,), r"no system made more than one attempt .*--attempts 10"),
-        (2, (FICKLE, "silent"), r"several systems made more than one attempt"),
-    ],
-)
+@pytest.mark.parametrize(("attempts", "specs", "said"), [
+    (1, (FICKLE,), r"no system made more than one attempt .*--attempts 10"),
+    (2, (FICKLE, "silent"), r"several systems made more than one attempt"),
+])  # fmt: skip
 def test_whose_attempts_is_to_be_known(attempts: int, specs: tuple[str, ...], said: str, tmp_path: Path) -> None:
     with (
         reviewed(tmp_path / "run", [fickle_case(1, 2)], attempts, *specs) as run,

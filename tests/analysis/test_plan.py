@@ -213,15 +213,12 @@ def test_all_pairs_with_the_leader_and_the_one_in_the_middle() -> None:
     assert made.typical is not None and made.pairs[made.typical].second == "middle"
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ({"detect": 0.0}, "detect must be positive, got 0"),
-        ({"detect": float("nan")}, "detect must be positive, got nan"),
-        ({"detect": 0.1, "power": 1.0}, "power"),
-        ({"detect": 0.1, "power": 0.01}, "power"),
-    ],
-)
+@pytest.mark.parametrize(("question", "said"), [
+    ({"detect": 0.0}, "detect must be positive, got 0"),
+    ({"detect": float("nan")}, "detect must be positive, got nan"),
+    ({"detect": 0.1, "power": 1.0}, "power"),
+    ({"detect": 0.1, "power": 0.01}, "power"),
+])  # fmt: skip
 def test_what_cannot_be_asked_is_refused(question: dict[str, float], said: str) -> None:
     with pytest.raises(UserError, match=said):
         Question(**question)  # type: ignore[arg-type]

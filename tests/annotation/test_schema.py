@@ -57,34 +57,26 @@ def test_a_schema_of_ones_own(tmp_path: Path) -> None:
     assert schema.raters == 3
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "says"),
-    [
-        (b'"useful"', b'"Use Ful"', "pattern"),
-        (b'{ value = "no" }', b'{ value = "yes" }', "different values"),
-        (b'"review"', b'"review"\nparts = "no"', "parts"),
-        (b'value = "no"', b'value = "Yes"', "capitals"),
-        (b'value = "no"', b'value = "N/A"', "cannot hold the option"),
-        (b'value = "no"', b'value = "1.0"', "cannot hold the option"),
-        (b'value = "no"', b'value = "0.5"', "some options are numbers"),
-        (b'text = "Useful?"', b'text = "Useful?"\neach = true', "no parts"),
-        (b'text = "Useful?"', b'text = "Useful?"\nwhen = { dimension = "x", values = ["y"] }', "not asked"),
-        (b'text = "Useful?"', b'text = "Useful?"\nrequired = false', "must answer"),
-        (
-            b'{ value = "yes" }, { value = "no" }',
-            b'{ value = "yes", key = "y" }, { value = "no", key = "y" }',
-            "two options have one key",
-        ),
-        (
-            b'text = "Useful?"',
-            b'text = "?"\noptions = [{ value = "1" }, { value = "0" }]\n[[questions]]\ndimension = "why"\n'
-            b'text = "Why?"\nwhen = { dimension = "useful", values = ["yes"] }',
-            "why is asked where useful is none of 1, 0",
-        ),
-        (b"[[questions]]", b"[[questions", "not valid TOML"),
-        (b"title", b"titel", "title: is missing"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "says"), [
+    (b'"useful"', b'"Use Ful"', "pattern"),
+    (b'{ value = "no" }', b'{ value = "yes" }', "different values"),
+    (b'"review"', b'"review"\nparts = "no"', "parts"),
+    (b'value = "no"', b'value = "Yes"', "capitals"),
+    (b'value = "no"', b'value = "N/A"', "cannot hold the option"),
+    (b'value = "no"', b'value = "1.0"', "cannot hold the option"),
+    (b'value = "no"', b'value = "0.5"', "some options are numbers"),
+    (b'text = "Useful?"', b'text = "Useful?"\neach = true', "no parts"),
+    (b'text = "Useful?"', b'text = "Useful?"\nwhen = { dimension = "x", values = ["y"] }', "not asked"),
+    (b'text = "Useful?"', b'text = "Useful?"\nrequired = false', "must answer"),
+    (b'{ value = "yes" }, { value = "no" }', b'{ value = "yes", key = "y" }, { value = "no", key = "y" }',
+        "two options have one key"),
+    (b'text = "Useful?"',
+        b'text = "?"\noptions = [{ value = "1" }, { value = "0" }]\n[[questions]]\ndimension = "why"\n'
+        b'text = "Why?"\nwhen = { dimension = "useful", values = ["yes"] }',
+        "why is asked where useful is none of 1, 0"),
+    (b"[[questions]]", b"[[questions", "not valid TOML"),
+    (b"title", b"titel", "title: is missing"),
+])  # fmt: skip
 def test_a_wrong_schema_is_refused_by_name(before: bytes, after: bytes, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         parse_schema(CUSTOM.replace(before, after), "mine.toml")

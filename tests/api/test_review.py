@@ -19,16 +19,13 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("task", "reviewer", "problem"),
-    [
-        ("locate", "bm25_knn", "bm25_knn ranks no lines"),
-        ("locate", "comment_finder", "comment_finder ranks no lines"),
-        ("assess", 'debate(model="fake:rules")', "debate: the task is assess, and it answers review"),
-        ("assess", 'ensemble(reviewer="debate(model=\\"fake:rules\\")", n=2)', "debate: the task is assess"),
-        ("comment", PRESET, 'take preset="contextcrbench_comment"'),
-    ],
-)
+@pytest.mark.parametrize(("task", "reviewer", "problem"), [
+    ("locate", "bm25_knn", "bm25_knn ranks no lines"),
+    ("locate", "comment_finder", "comment_finder ranks no lines"),
+    ("assess", 'debate(model="fake:rules")', "debate: the task is assess, and it answers review"),
+    ("assess", 'ensemble(reviewer="debate(model=\\"fake:rules\\")", n=2)', "debate: the task is assess"),
+    ("comment", PRESET, 'take preset="contextcrbench_comment"'),
+])  # fmt: skip
 def test_a_task_that_a_reviewer_has_no_answer_to_is_refused_before_others_work(
     task: str, reviewer: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -173,17 +173,14 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
     assert found.ok and found.estimate.reviews == 16, "another reviewer of that name has reviews of its own"
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ('kind = "leaderboard"\nname = "b"\nmeasures = ["f1", "prec"]', r"measures of hits: there is no 'prec' .*f1"),
-        ('kind = "leaderboard"\nname = "b"\nmetric = "chrf"', r"metric: there is no 'chrf' \(there is: hits, points"),
-        ('kind = "slices"\nby = "langage"', r"slices\), by: there is no 'langage' .*category.*repo"),
-        ('kind = "validity"\nmetric = "hots"', r"table.* 4 \(validity\): .*hots"),
-        (f'kind = "validity"\nmetric = "{ELSEWHERE}"', "an address on the network, which a file may not decide"),
-        ('kind = "distribution"\nmeasures = ["f1", "recall"]', "distribution.*: it shows one measure"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "said"), [
+    ('kind = "leaderboard"\nname = "b"\nmeasures = ["f1", "prec"]', r"measures of hits: there is no 'prec' .*f1"),
+    ('kind = "leaderboard"\nname = "b"\nmetric = "chrf"', r"metric: there is no 'chrf' \(there is: hits, points"),
+    ('kind = "slices"\nby = "langage"', r"slices\), by: there is no 'langage' .*category.*repo"),
+    ('kind = "validity"\nmetric = "hots"', r"table.* 4 \(validity\): .*hots"),
+    (f'kind = "validity"\nmetric = "{ELSEWHERE}"', "an address on the network, which a file may not decide"),
+    ('kind = "distribution"\nmeasures = ["f1", "recall"]', "distribution.*: it shows one measure"),
+])  # fmt: skip
 def test_a_slip_in_a_table_is_named_before_anything_is_run(here: Path, entry: str, said: str) -> None:
     (here / "study.toml").write_text(f"{TEXT}[[table]]\n{entry}\n")
     for options in (ModelOptions(dry_run=True), ModelOptions()):

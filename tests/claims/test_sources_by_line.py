@@ -27,30 +27,21 @@ def said(path: str, *lines: str) -> list[str]:
 
 
 GOLDEN = {
-    "changed, and one indented": (
-        "a.py",
-        [" def shipping(weight):", "-    if weight > 10:", "+    if weight >= 10:", "         return 5"],
-        ["The line changes from `if weight > 10:` to `if weight >= 10:`."],
-    ),
+    "changed, and one indented": ("a.py", [" def shipping(weight):", "-    if weight > 10:", "+    if weight >= 10:",
+        "         return 5"], ["The line changes from `if weight > 10:` to `if weight >= 10:`."]),
     "removed": ("a.py", [" x = 1", "-y = 2"], ["The line `y = 2` is removed."]),
     "what tells nothing": ("a.c", ["-x();", "+else {", "+}"], ["The line `x();` is removed."]),
     "comment": ("a.py", ["-# old words", "+# new words"], ["The comment changes from `# old words` to `# new words`."]),
     "a comment's sign where nothing is code": ("a.txt", ["+# heading"], ["The line `# heading` is added."]),
-    "a long line": (
-        "a.py",
-        [f"-x = {'abc ' * 50}+ 1", f"+x = {'abc ' * 50}+ 2"],
-        ["The line changes from `\u2026abc abc abc abc abc + 1` to `\u2026abc abc abc abc abc + 2`."],
-    ),
+    "a long line": ("a.py", [f"-x = {'abc ' * 50}+ 1", f"+x = {'abc ' * 50}+ 2"],
+        ["The line changes from `\u2026abc abc abc abc abc + 1` to `\u2026abc abc abc abc abc + 2`."]),
     "punctuation": ("a.js", ["-},", "+}"], ["Only punctuation is changed."]),
-    "no grammar": (
-        "a.xyz",
-        ["-limit 10", "+limit 20", "+flag on"],
-        ["The line changes from `limit 10` to `limit 20`.", "The line `flag on` is added."],
-    ),
+    "no grammar": ("a.xyz", ["-limit 10", "+limit 20", "+flag on"], ["The line changes from `limit 10` to `limit 20`.",
+        "The line `flag on` is added."]),
     "moved": ("a.py", [" def f():", "-    x = 1", "     y = 2", "+    x = 1"], ["Lines are moved."]),
     "white space": ("a.py", ["-x = 1", "+x  =  1"], ["Only white space and line breaks are changed."]),
     "blank": ("a.py", [" x = 1", "+", " y = 1"], ["Blank lines are changed."]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", GOLDEN)

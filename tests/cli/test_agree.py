@@ -107,15 +107,12 @@ def test_files_of_labels_and_of_cases(tmp_path: Path) -> None:
     assert [one.language for one in found.claims] == ["Go", "Java", ""]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("id,rater,dimension,value\nx,Ada,hit,1\nx,Ada,hit,2\n", "'Ada' judged 'x' in 'hit' twice"),
-        ("id,rater,dimension,value\nx,Ada,hit,nan\ny,Bo,hit,2\n", "line 2"),
-        ("id,rater,dimension,value\n", "holds no label"),
-        ("id,rater,dimension,value,consensus\nx,Ada,hit,1,true\n", "consensus labels only (1)"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    ("id,rater,dimension,value\nx,Ada,hit,1\nx,Ada,hit,2\n", "'Ada' judged 'x' in 'hit' twice"),
+    ("id,rater,dimension,value\nx,Ada,hit,nan\ny,Bo,hit,2\n", "line 2"),
+    ("id,rater,dimension,value\n", "holds no label"),
+    ("id,rater,dimension,value,consensus\nx,Ada,hit,1,true\n", "consensus labels only (1)"),
+])  # fmt: skip
 def test_bad_labels_are_one_clear_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, words: str
 ) -> None:
@@ -125,16 +122,13 @@ def test_bad_labels_are_one_clear_line(
     assert text.startswith("error: ") and words in text and text.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("nothing.csv",), "there is nothing at nothing.csv"),
-        (("crscore",), "crscore"),
-        (("sample",), "sample has no labels"),
-        (("sample", "--tolerance", "-1"), "tolerance must be 0 or more, got -1"),
-        (("sample", "--kind", "robot"), "robot"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    (("nothing.csv",), "there is nothing at nothing.csv"),
+    (("crscore",), "crscore"),
+    (("sample",), "sample has no labels"),
+    (("sample", "--tolerance", "-1"), "tolerance must be 0 or more, got -1"),
+    (("sample", "--kind", "robot"), "robot"),
+])  # fmt: skip
 def test_bad_words_are_one_clear_line(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
 ) -> None:

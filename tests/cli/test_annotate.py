@@ -63,20 +63,17 @@ def test_reviews_that_cannot_be_read_are_not_taken_for_none(tmp_path: Path, caps
     assert main(words) == 0  # its references
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["status", "none.db"], "there is no file"),
-        (["status", "mysql://x/y"], "mysql is not supported"),
-        (["export", "one.db", "-o", "x.xlsx"], "neither a .csv nor a .jsonl"),
-        (["serve", "one.db", "--host", "0.0.0.0"], "other machines"),
-        (["serve", "one.db", "--url", "https://a.example/b"], "not an address"),
-        (["init", "one.db", "sample", "--schema", "grade"], "there is a project 'main'"),
-        (["init", "one.db", "sample", "--schema", "nothing"], "there is no schema"),
-        (["status", "one.db", "--project", "x"], "--project: main"),
-        (["status", "other.db"], "not a store"),
-    ],
-)
+@pytest.mark.parametrize(("words", "says"), [
+    (["status", "none.db"], "there is no file"),
+    (["status", "mysql://x/y"], "mysql is not supported"),
+    (["export", "one.db", "-o", "x.xlsx"], "neither a .csv nor a .jsonl"),
+    (["serve", "one.db", "--host", "0.0.0.0"], "other machines"),
+    (["serve", "one.db", "--url", "https://a.example/b"], "not an address"),
+    (["init", "one.db", "sample", "--schema", "grade"], "there is a project 'main'"),
+    (["init", "one.db", "sample", "--schema", "nothing"], "there is no schema"),
+    (["status", "one.db", "--project", "x"], "--project: main"),
+    (["status", "other.db"], "not a store"),
+])  # fmt: skip
 def test_mistakes_are_named(
     words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

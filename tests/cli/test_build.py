@@ -111,20 +111,17 @@ def test_a_stage_from_the_command_line_and_a_parameter(
     assert "no case is left" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--recipe", "nothing"], "'nothing' is not a recipe (choose aacr_bench"),
-        (["--recipe", "locl"], "'locl' is not a recipe (did you mean local?)"),
-        (["--recipe", "no.toml"], "cannot read the recipe no.toml"),
-        (["--set", "horizon"], "--set horizon has no value"),
-        (["--set", "horizont=3"], "the recipe local has no parameter 'horizont'"),
-        (["--recipe", "hosted_reviews"], "the recipe hosted_reviews needs reviews_by"),
-        (["--reviews-by", "a"], "a git history holds no reviews that were posted"),
-        (["--stage", "no_such"], "no_such"),
-        (["--recipe", "hosted_reviews", "--model", "fake:rules"], "the recipe hosted_reviews has no parameter 'model'"),
-    ],
-)
+@pytest.mark.parametrize(("words", "problem"), [
+    (["--recipe", "nothing"], "'nothing' is not a recipe (choose aacr_bench"),
+    (["--recipe", "locl"], "'locl' is not a recipe (did you mean local?)"),
+    (["--recipe", "no.toml"], "cannot read the recipe no.toml"),
+    (["--set", "horizon"], "--set horizon has no value"),
+    (["--set", "horizont=3"], "the recipe local has no parameter 'horizont'"),
+    (["--recipe", "hosted_reviews"], "the recipe hosted_reviews needs reviews_by"),
+    (["--reviews-by", "a"], "a git history holds no reviews that were posted"),
+    (["--stage", "no_such"], "no_such"),
+    (["--recipe", "hosted_reviews", "--model", "fake:rules"], "the recipe hosted_reviews has no parameter 'model'"),
+])  # fmt: skip
 def test_nonsense_is_one_line_and_exit_code_2(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], problem: str
 ) -> None:

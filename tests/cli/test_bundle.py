@@ -227,14 +227,11 @@ def test_a_review_that_was_changed_with_all_its_hashes(bundle: Path) -> None:
     assert (found.file, found.line) == (SCORES, "=noisy on case-0, chrf")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "where"),
-    [
-        ('"cases": 6', '"cases": 600', ("bundle.json", "cases")),
-        ('"dataset": "cases.jsonl"', '"dataset": "martian"', ("bundle.json", "dataset")),
-        ('"licence": "that of its author"', '"licence": "MIT"', ("README.md", "")),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "where"), [
+    ('"cases": 6', '"cases": 600', ("bundle.json", "cases")),
+    ('"dataset": "cases.jsonl"', '"dataset": "martian"', ("bundle.json", "dataset")),
+    ('"licence": "that of its author"', '"licence": "MIT"', ("README.md", "")),
+])  # fmt: skip
 def test_what_the_bundle_says_of_a_run_is_what_the_run_says(bundle: Path, old: str, new: str, where: object) -> None:
     assert old in files_of(bundle)["bundle.json"]
     found = difference(tamper(bundle, "bundle.json", lambda text: text.replace(old, new)))
@@ -257,20 +254,17 @@ def test_a_truncated_bundle_is_one_line_and_code_2(bundle: Path, keep: int, caps
     assert err.count("\n") == 1 and "is the file complete?" in err
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "said"),
-    [
-        ("bundle.json", lambda _: None, "it holds no bundle.json"),
-        ("bundle.json", lambda text: text.replace('"format": 3', '"format": 9'), "made by another version"),
-        ("bundle.json", lambda _: "{", "is not valid JSON"),
-        ("bundle.json", lambda text: text.replace('"seed": 0', '"seed": "x"'), "field seed"),
-        ("bundle.json", lambda text: text.replace('"resamples": 200', '"resamples": 1000000000'), "field resamples"),
-        ("bundle.json", lambda text: text.replace('"name": "my-run"', '"name": "../../etc"'), "field runs"),
-        ("../evil", lambda _: "x", "climbs out of its folder"),
-        ("runs/my-run/cases.jsonl", lambda text: text.replace("taken twice", "taken once"), "bundle.zip/runs/my-run"),
-        (REVIEWS, lambda text: text + text.splitlines()[0] + "\n", "bundle.zip/runs/my-run"),
-    ],
-)
+@pytest.mark.parametrize(("name", "change", "said"), [
+    ("bundle.json", lambda _: None, "it holds no bundle.json"),
+    ("bundle.json", lambda text: text.replace('"format": 3', '"format": 9'), "made by another version"),
+    ("bundle.json", lambda _: "{", "is not valid JSON"),
+    ("bundle.json", lambda text: text.replace('"seed": 0', '"seed": "x"'), "field seed"),
+    ("bundle.json", lambda text: text.replace('"resamples": 200', '"resamples": 1000000000'), "field resamples"),
+    ("bundle.json", lambda text: text.replace('"name": "my-run"', '"name": "../../etc"'), "field runs"),
+    ("../evil", lambda _: "x", "climbs out of its folder"),
+    ("runs/my-run/cases.jsonl", lambda text: text.replace("taken twice", "taken once"), "bundle.zip/runs/my-run"),
+    (REVIEWS, lambda text: text + text.splitlines()[0] + "\n", "bundle.zip/runs/my-run"),
+])  # fmt: skip
 def test_what_is_not_a_bundle_is_one_line_and_code_2(
     bundle: Path, name: str, change: object, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,21 +48,10 @@ def bare(run: Path) -> Path:
 # --- which licence allows what -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("licence", "open_"),
-    [
-        ("MIT", True),
-        ("Apache-2.0", True),
-        ("CC-BY-4.0", True),
-        ("CC BY-SA 4.0", True),
-        ("CC-BY-NC-4.0", False),
-        ("CC-BY-ND-4.0", False),
-        ("none stated", False),
-        ("", False),
-        ("research only", False),
-        ("mitigated", False),
-    ],
-)
+@pytest.mark.parametrize(("licence", "open_"), [
+    ("MIT", True), ("Apache-2.0", True), ("CC-BY-4.0", True), ("CC BY-SA 4.0", True), ("CC-BY-NC-4.0", False),
+    ("CC-BY-ND-4.0", False), ("none stated", False), ("", False), ("research only", False), ("mitigated", False),
+])  # fmt: skip
 def test_only_licences_known_to_be_open_are_passed_on(licence: str, open_: bool) -> None:
     card = Card(title="t", summary="s", origin="o", version="1", licence=licence, may="")
     assert may_be_passed_on(card) is open_

@@ -146,16 +146,13 @@ def test_a_dry_run_leaves_the_run_as_it_is(run: Path, capsys: pytest.CaptureFixt
     assert {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()} == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["gpt-5"], "is not a model"),
-        (["domain"], "domain: model: Field required"),
-        (['type(model="fake:rules", prompt="published")'], "no paper prints a prompt for the type"),
-        (['domain(model="fake:rules", of="comments")'], 'domain is a question about changes (of="changes")'),
-        (['category(model="fake:rules", votes=0)'], "votes must be from 1 to 99, got 0"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["gpt-5"], "is not a model"),
+    (["domain"], "domain: model: Field required"),
+    (['type(model="fake:rules", prompt="published")'], "no paper prints a prompt for the type"),
+    (['domain(model="fake:rules", of="comments")'], 'domain is a question about changes (of="changes")'),
+    (['category(model="fake:rules", votes=0)'], "votes must be from 1 to 99, got 0"),
+])  # fmt: skip
 def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(run), "--labels", *arguments]) == 2
     error = capsys.readouterr().err

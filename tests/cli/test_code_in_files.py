@@ -194,14 +194,11 @@ VERBS: list[list[str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("verb", "spec"),
-    [
-        *((verb, "hits(judge='mine.Same')") for verb in VERBS),
-        (["compare", "run"], "mine.Mine"),
-        (["compare", "run"], "mrr(judge='panel(judges=(\\'mine.Same\\', \\'exact\\'))')"),
-    ],
-)
+@pytest.mark.parametrize(("verb", "spec"), [
+    *((verb, "hits(judge='mine.Same')") for verb in VERBS),
+    (["compare", "run"], "mine.Mine"),
+    (["compare", "run"], "mrr(judge='panel(judges=(\\'mine.Same\\', \\'exact\\'))')"),
+])  # fmt: skip
 def test_code_that_only_a_run_names_is_not_run(
     verb: list[str], spec: str, run_of_others: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

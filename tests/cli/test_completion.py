@@ -33,27 +33,24 @@ def completed(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return capsys.readouterr().out.split()
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("reviewgauge re", "plain,review plain,report"),
-        ("reviewgauge review mart", "plain,martian"),
-        ("reviewgauge review ../cas", "file,../cas"),
-        ("reviewgauge review sample silent pars", "file,pars"),
-        ("reviewgauge review sample silent parr", "plain,parrot"),
-        ("reviewgauge review --in-flight 4 --dry-run mart", "plain,martian"),
-        ("reviewgauge score ", "plain,deep/down/there/run plain,runs/monday plain,runs/tuesday"),
-        ("reviewgauge score --explain runs/monday pass", "plain,pass_at_k"),
-        ("reviewgauge score runs/monday --expl", "plain,--explain"),
-        ("reviewgauge compare runs/monday runs/t", "plain,runs/tuesday"),
-        ("reviewgauge gate runs/tuesday --baseline runs/m", "plain,runs/monday"),
-        ("reviewgauge report runs/monday -o pa", "file,pa"),
-        ("reviewgauge build . --recipe inj", "plain,injected"),
-        ("reviewgauge info inj", "plain,injected"),
-        ("reviewgauge list rec", "plain,recipes"),
-        ("reviewgauge cache cl", "plain,clear"),
-    ],
-)
+@pytest.mark.parametrize(("line", "found"), [
+    ("reviewgauge re", "plain,review plain,report"),
+    ("reviewgauge review mart", "plain,martian"),
+    ("reviewgauge review ../cas", "file,../cas"),
+    ("reviewgauge review sample silent pars", "file,pars"),
+    ("reviewgauge review sample silent parr", "plain,parrot"),
+    ("reviewgauge review --in-flight 4 --dry-run mart", "plain,martian"),
+    ("reviewgauge score ", "plain,deep/down/there/run plain,runs/monday plain,runs/tuesday"),
+    ("reviewgauge score --explain runs/monday pass", "plain,pass_at_k"),
+    ("reviewgauge score runs/monday --expl", "plain,--explain"),
+    ("reviewgauge compare runs/monday runs/t", "plain,runs/tuesday"),
+    ("reviewgauge gate runs/tuesday --baseline runs/m", "plain,runs/monday"),
+    ("reviewgauge report runs/monday -o pa", "file,pa"),
+    ("reviewgauge build . --recipe inj", "plain,injected"),
+    ("reviewgauge info inj", "plain,injected"),
+    ("reviewgauge list rec", "plain,recipes"),
+    ("reviewgauge cache cl", "plain,clear"),
+])  # fmt: skip
 def test_a_word_is_completed_to_what_may_stand_there(
     line: str, found: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,15 +74,12 @@ def test_json_and_a_dry_run(run: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert re.search(r"Dry run: no model was asked. 1[0-2] calls to pay for.", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--judge", "nobody"), "no judge is called 'nobody'"),
-        (("--model", "nobody"), "error: "),
-        (("--attempts", "4"), "4 attempts cannot be drawn: the run holds 3"),
-        (("--metric", "nothing"), "no metric is called 'nothing'"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    (("--judge", "nobody"), "no judge is called 'nobody'"),
+    (("--model", "nobody"), "error: "),
+    (("--attempts", "4"), "4 attempts cannot be drawn: the run holds 3"),
+    (("--metric", "nothing"), "no metric is called 'nothing'"),
+])  # fmt: skip
 def test_errors_are_one_line(run: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(run), "--attempts", "all", *words]) == 2
     error = capsys.readouterr().err

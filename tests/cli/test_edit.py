@@ -45,21 +45,18 @@ def test_new_words_get_a_new_name_and_are_compared(
     assert "mine-2 - mine" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "editor", "said"),
-    [
-        (["--edit", "mine"], "", "EDITOR is not set"),
-        (["--edit", "mine"], "true", "the words of mine are unchanged"),
-        (["--edit", "mine"], "false", "the editor failed"),
-        (["--edit", "mine", "--template", "prompt.txt"], "", "they are unchanged"),
-        (["--edit", "blind-reader"], "true", "whose words cannot be edited"),
-        (["--edit", "other"], "true", "holds no system 'other'"),
-        (["--edit", "mine", "-o", "x"], "true", "--run has no meaning with --edit"),
-        (["--edit", "mine", "--dry-run"], "true", "cannot be combined"),
-        (["silent", "--template", "new.txt", "-o", "x"], "true", "--template has no meaning without --edit"),
-        (["silent"], "true", "-o"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "editor", "said"), [
+    (["--edit", "mine"], "", "EDITOR is not set"),
+    (["--edit", "mine"], "true", "the words of mine are unchanged"),
+    (["--edit", "mine"], "false", "the editor failed"),
+    (["--edit", "mine", "--template", "prompt.txt"], "", "they are unchanged"),
+    (["--edit", "blind-reader"], "true", "whose words cannot be edited"),
+    (["--edit", "other"], "true", "holds no system 'other'"),
+    (["--edit", "mine", "-o", "x"], "true", "--run has no meaning with --edit"),
+    (["--edit", "mine", "--dry-run"], "true", "cannot be combined"),
+    (["silent", "--template", "new.txt", "-o", "x"], "true", "--template has no meaning without --edit"),
+    (["silent"], "true", "-o"),
+])  # fmt: skip
 def test_bad_input_is_named(
     run: Path,
     arguments: list[str],

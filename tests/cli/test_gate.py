@@ -74,17 +74,13 @@ def test_mistakes_are_one_line_and_exit_code_2(runs: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("word", "parts"),
-    [
-        ("hits.f1", ("hits", "f1")),
-        ("hits", ("hits", "")),
-        ("hits(policy='any').recall", ("hits(policy='any')", "recall")),
-        ("hits(judge='openai:m@http://h/v1.2').f0.5", ("hits(judge='openai:m@http://h/v1.2')", "f0.5")),
-        ("mine.metric", ("mine.metric", "")),
-        ("", ("", "")),
-    ],
-)
+@pytest.mark.parametrize(("word", "parts"), [
+    ("hits.f1", ("hits", "f1")), ("hits", ("hits", "")),
+    ("hits(policy='any').recall", ("hits(policy='any')", "recall")),
+    ("hits(judge='openai:m@http://h/v1.2').f0.5", ("hits(judge='openai:m@http://h/v1.2')", "f0.5")),
+    ("mine.metric", ("mine.metric", "")),
+    ("", ("", "")),
+])  # fmt: skip
 def test_the_measure_stands_after_a_dot(word: str, parts: tuple[str, str]) -> None:
     assert split_measure(word) == parts
 

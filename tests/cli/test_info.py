@@ -24,25 +24,10 @@ CASE = "01-locker-listing"  # of the sample
 
 SARIF = {
     "version": "2.1.0",
-    "runs": [
-        {
-            "tool": {"driver": {"name": "scan"}},
-            "results": [
-                {
-                    "message": {"text": "divides by zero"},
-                    "locations": [
-                        {
-                            "physicalLocation": {
-                                "artifactLocation": {"uri": "api/wayside/admin.py"},
-                                "region": {"startLine": 3},
-                            }
-                        }
-                    ],
-                }
-            ],
-        }
-    ],
-}
+    "runs": [{"tool": {"driver": {"name": "scan"}}, "results": [{"message": {"text": "divides by zero"},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": "api/wayside/admin.py"},
+        "region": {"startLine": 3}}}]}]}],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [f"{kind}/{name}" for kind in KINDS for name in names(kind)])
@@ -71,18 +56,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 _ELSEWHERE = (
-    "jobs/mine",
-    "build ",
-    " bench ",
-    "/martian ",
-    "runs/bots",
-    " martian ",
-    " new.jsonl ",
-    "container(",
-    "reviews.",
+    "jobs/mine", "build ", " bench ", "/martian ", "runs/bots", " martian ", " new.jsonl ", "container(", "reviews.",
     "findings.json",
     "useful_",  # findings whose tests are known: the sample has none
-)
+)  # fmt: skip
 
 
 @pytest.mark.drill

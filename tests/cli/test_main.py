@@ -47,15 +47,11 @@ def test_closed_output_is_no_crash(run: Path) -> None:
     assert subprocess.run(["sh", "-c", command], cwd=run, check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["score", "run", "--seed", "-1"],
-        ["compare", "run", "--seed", "-1"],
-        ["review", "cases.jsonl", "silent", "-o", "run", "--in-flight", "0"],
-        ["review", "cases.jsonl", "silent", "-o", "run", "--attempts", "0"],
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ["score", "run", "--seed", "-1"], ["compare", "run", "--seed", "-1"],
+    ["review", "cases.jsonl", "silent", "-o", "run", "--in-flight", "0"],
+    ["review", "cases.jsonl", "silent", "-o", "run", "--attempts", "0"],
+])  # fmt: skip
 def test_numbers_that_cannot_be_are_refused(run: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert "is not in the range" in capsys.readouterr().err
@@ -107,22 +103,16 @@ class Slipped(Metric):
 """
 
 
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [
-        (
-            "review sample prompt(model='fake:exmaple') -o new",
-            "no fake model is called 'exmaple' (there are fake:example",
-        ),
-        ("score run hits(judge='gpt-5')", "no judge is called 'gpt-5' (a chat model is named with its provider"),
-        ("review sample command(run='./bot.sh') -o new", "the program ./bot.sh is not executable (chmod +x ./bot.sh)"),
-        ("review sample command(run='good.sh') -o new", "no program on PATH is called good.sh (write ./good.sh for"),
-        ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),
-        ("info sample --remove hits", "sample is not a run folder"),
-        ("annotate init j.db smaple", "no dataset is called 'smaple' (did you mean sample?)"),
-        ("score run slips.Slipped", "slips.Slipped has no method parts (rename part to parts)"),
-    ],
-)
+@pytest.mark.parametrize(("line", "error"), [
+    ("review sample prompt(model='fake:exmaple') -o new", "no fake model is called 'exmaple' (there are fake:example"),
+    ("score run hits(judge='gpt-5')", "no judge is called 'gpt-5' (a chat model is named with its provider"),
+    ("review sample command(run='./bot.sh') -o new", "the program ./bot.sh is not executable (chmod +x ./bot.sh)"),
+    ("review sample command(run='good.sh') -o new", "no program on PATH is called good.sh (write ./good.sh for"),
+    ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),
+    ("info sample --remove hits", "sample is not a run folder"),
+    ("annotate init j.db smaple", "no dataset is called 'smaple' (did you mean sample?)"),
+    ("score run slips.Slipped", "slips.Slipped has no method parts (rename part to parts)"),
+])  # fmt: skip
 def test_a_slip_is_said_with_its_mending(
     run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str, error: str
 ) -> None:

@@ -148,22 +148,19 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
     assert "the number of raters cannot be planned: no item has two raters" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "plan RUN --detect .03, or --labels FILE"),
-        (["RUN"], "--detect .03"),
-        (["RUN", "--detect", "0"], "detect must be positive, got 0"),
-        (["RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
-        (["RUN", "--detect", ".1", "--metric", "hits(tolerance=2)"], "was not scored with hits(tolerance=2"),
-        (["RUN", "--detect", ".1", "--measure", "f2"], "there is no measure 'f2'"),
-        (["RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
-        (["RUN", "--detect", ".1", "--power", "1"], "power must be between 0.05 and 1, got 1"),
-        (["RUN", "--detect", ".1", "--attempt-cost", "-1"], "must be a valid price"),
-        (["RUN", "--detect", ".1", "--system", "shy"], "only shy was measured"),
-        (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    ([], "plan RUN --detect .03, or --labels FILE"),
+    (["RUN"], "--detect .03"),
+    (["RUN", "--detect", "0"], "detect must be positive, got 0"),
+    (["RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
+    (["RUN", "--detect", ".1", "--metric", "hits(tolerance=2)"], "was not scored with hits(tolerance=2"),
+    (["RUN", "--detect", ".1", "--measure", "f2"], "there is no measure 'f2'"),
+    (["RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
+    (["RUN", "--detect", ".1", "--power", "1"], "power must be between 0.05 and 1, got 1"),
+    (["RUN", "--detect", ".1", "--attempt-cost", "-1"], "must be a valid price"),
+    (["RUN", "--detect", ".1", "--system", "shy"], "only shy was measured"),
+    (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
+])  # fmt: skip
 @pytest.mark.slow
 def test_what_cannot_be_planned_is_one_line(
     arguments: list[str], said: str, run: Path, capsys: pytest.CaptureFixture[str]

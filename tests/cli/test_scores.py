@@ -39,14 +39,11 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-@pytest.mark.parametrize(
-    ("metric", "says"),
-    [
-        ("hits(judge='recorded')", "the judge has no verdict on this review"),
-        ("assess", "nobody knows whether the change could be merged"),
-        (ASKING, "needs a key, and OPENAI_API_KEY is not set"),
-    ],
-)
+@pytest.mark.parametrize(("metric", "says"), [
+    ("hits(judge='recorded')", "the judge has no verdict on this review"),
+    ("assess", "nobody knows whether the change could be merged"),
+    (ASKING, "needs a key, and OPENAI_API_KEY is not set"),
+])  # fmt: skip
 def test_a_metric_of_silence_alone_refuses_before_it_writes(
     run: Path, metric: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,35 +49,27 @@ def test_settings_are_defaults_that_flags_override(
     assert "--budget" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("sede = 1", "does not know the setting 'sede' (did you mean seed?)"),
-        ("colour = 1", "does not know the setting 'colour' (there are: model, judge, metrics, budget,"),
-        (f"{'a.' * 30}b = 1", "holds a key of more than 20 dots"),
-        (f"seed = {'[' * 3000}", "is not valid TOML"),
-        (f"seed = {'9' * 5000}", "is not valid TOML"),
-        (
-            "test = 'pytest -q {files}'",
-            "which a file may not decide (give it as an option, or name the file yourself: ",
-        ),
-        ("judge = 'mine.Judge'", "mine"),
-        ("judge = 'same_concern(model=\"openai:gpt-5@http://elsewhere/v1\")'", "is an address on the network"),
-        ("[recipes.locl]\nlimit = 3", "field recipes.locl: is not a recipe (there are: aacr_bench, "),
-        ("[recipes.local]\nlimt = 3", "field recipes.local: has no parameter 'limt' (it has branch, "),
-        ("[recipes]\nlocal = 3", "field recipes.local"),
-        ("[recipes.local]\nsince = 2024-01-01", "field recipes.local.since"),
-        ("[names]\n'prompt(*)' = ''", "field names"),
-        ("[names]\n'prompt(*)' = 3", "field names"),
-        ("seed = -1", "field seed"),
-        ("budget = 'much'", "field budget"),
-        ("seed = ", "is not valid TOML"),
-        ("prices = '/etc/hosts'", "is outside of its folder, which a file may not decide"),
-        ("model = 'openai:gpt-5@http://elsewhere/v1'", "is an address on the network"),
-        ("metrics = ['mine.Metric']", "mine"),
-        ("metrics = ['combined(file=\"../weights.json\")']", "outside of its folder"),
-    ],
-)
+@pytest.mark.parametrize(("text", "error"), [
+    ("sede = 1", "does not know the setting 'sede' (did you mean seed?)"),
+    ("colour = 1", "does not know the setting 'colour' (there are: model, judge, metrics, budget,"),
+    (f"{'a.' * 30}b = 1", "holds a key of more than 20 dots"),
+    (f"seed = {'[' * 3000}", "is not valid TOML"),
+    (f"seed = {'9' * 5000}", "is not valid TOML"),
+    ("test = 'pytest -q {files}'", "which a file may not decide (give it as an option, or name the file yourself: "),
+    ("judge = 'mine.Judge'", "mine"),
+    ("judge = 'same_concern(model=\"openai:gpt-5@http://elsewhere/v1\")'", "is an address on the network"),
+    ("[recipes.locl]\nlimit = 3", "field recipes.locl: is not a recipe (there are: aacr_bench, "),
+    ("[recipes.local]\nlimt = 3", "field recipes.local: has no parameter 'limt' (it has branch, "),
+    ("[recipes]\nlocal = 3", "field recipes.local"),
+    ("[recipes.local]\nsince = 2024-01-01", "field recipes.local.since"),
+    ("[names]\n'prompt(*)' = ''", "field names"),
+    ("[names]\n'prompt(*)' = 3", "field names"),
+    ("seed = -1", "field seed"), ("budget = 'much'", "field budget"), ("seed = ", "is not valid TOML"),
+    ("prices = '/etc/hosts'", "is outside of its folder, which a file may not decide"),
+    ("model = 'openai:gpt-5@http://elsewhere/v1'", "is an address on the network"),
+    ("metrics = ['mine.Metric']", "mine"),
+    ("metrics = ['combined(file=\"../weights.json\")']", "outside of its folder"),
+])  # fmt: skip
 def test_what_a_file_may_not_say_is_one_line(
     folder: Path, text: str, error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,16 +147,13 @@ def test_the_judge_is_that_of_metrics_that_name_none(folder: Path, capsys: pytes
     assert labels == ["hits(judge='dice')", "hits(judge='dice')", "hits(judge='exact')", "rouge"]
 
 
-@pytest.mark.parametrize(
-    ("names", "reviewer", "system"),
-    [
-        ({"silent": "nothing"}, "silent", "nothing"),
-        ({'prompt(model="fake:example")': "mine"}, "prompt(model='fake:example')", "mine"),
-        ({"parrot": "bird", "prompt(*)": "words", "*": "other"}, 'prompt(model="fake:example")', "words"),
-        ({"prompt(*)": "words"}, 'prompt(model="fake:example", name="own")', "own"),
-        ({"prompt(*)": "words"}, "silent", "silent"),
-    ],
-)
+@pytest.mark.parametrize(("names", "reviewer", "system"), [
+    ({"silent": "nothing"}, "silent", "nothing"),
+    ({'prompt(model="fake:example")': "mine"}, "prompt(model='fake:example')", "mine"),
+    ({"parrot": "bird", "prompt(*)": "words", "*": "other"}, 'prompt(model="fake:example")', "words"),
+    ({"prompt(*)": "words"}, 'prompt(model="fake:example", name="own")', "own"),
+    ({"prompt(*)": "words"}, "silent", "silent"),
+])  # fmt: skip
 def test_reviewers_without_a_name_get_one(folder: Path, names: dict[str, str], reviewer: str, system: str) -> None:
     table = "".join(f"{json.dumps(key)} = {json.dumps(name)}\n" for key, name in names.items())
     (folder / "reviewgauge.toml").write_text("[names]\n" + table)
@@ -182,15 +171,12 @@ def test_every_recipe_of_ours_takes_a_strangers_plain_values(recipe: str) -> Non
     assert make_stages(found, set_parameters(found, given), settings=settings.origin)
 
 
-@pytest.mark.parametrize(
-    ("said", "error"),
-    [
-        ("[recipes.hosted_reviews]\napi = 'http://elsewhere'", "api='http://elsewhere' is an address on the network"),
-        ("[recipes.hosted_reviews]\nauth_variable = 'AWS_SECRET'", "'AWS_SECRET' is an environment variable"),
-        ("[recipes.hosted_reviews]\narchive = '/etc'", "archive='/etc' is outside of its folder"),
-        ("[recipes.hosted_reviews]\nlimit = 'many'", "limit='many' is not of type int"),
-    ],
-)
+@pytest.mark.parametrize(("said", "error"), [
+    ("[recipes.hosted_reviews]\napi = 'http://elsewhere'", "api='http://elsewhere' is an address on the network"),
+    ("[recipes.hosted_reviews]\nauth_variable = 'AWS_SECRET'", "'AWS_SECRET' is an environment variable"),
+    ("[recipes.hosted_reviews]\narchive = '/etc'", "archive='/etc' is outside of its folder"),
+    ("[recipes.hosted_reviews]\nlimit = 'many'", "limit='many' is not of type int"),
+])  # fmt: skip
 def test_a_strangers_parameters_of_recipes_go_through_the_gate_of_recipes(
     folder: Path, said: str, error: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

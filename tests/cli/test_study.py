@@ -70,26 +70,15 @@ def test_a_failed_cell_is_exit_code_1_and_a_mistake_2(here: Path, capsys: pytest
     assert "workers=many is neither a number of threads nor ray" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            'spec = "parrot"',
-            'spec = "parot"',
-            "s.toml, reviewer parot: no reviewer is called 'parot' (did",
-        ),
-        ('["hits"]', '["hitz"]', "s.toml, metrics: no metric is called 'hitz'"),
-        ('"bench.jsonl"', '"bench.jsonl"\nstages = ["frist"]', "s.toml, benchmark small: no stage is called 'frist'"),
-        (
-            '"bench.jsonl"',
-            '"/etc/passwd"',
-            "data = '/etc/passwd' is outside of its folder, which a file",
-        ),
-        ('"bench.jsonl"', '"bench.jsonl"\nfrom = "/etc"', "from = '/etc' is outside of its folder"),
-        ('"parrot"', "\"command(run=('ls',))\"", "a file may not decide (if you trust the file, add --trust)"),
-        ('"parrot"', '"./run.sh"', "is a file or a program of this machine, which a file may not decide"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ('spec = "parrot"', 'spec = "parot"', "s.toml, reviewer parot: no reviewer is called 'parot' (did"),
+    ('["hits"]', '["hitz"]', "s.toml, metrics: no metric is called 'hitz'"),
+    ('"bench.jsonl"', '"bench.jsonl"\nstages = ["frist"]', "s.toml, benchmark small: no stage is called 'frist'"),
+    ('"bench.jsonl"', '"/etc/passwd"', "data = '/etc/passwd' is outside of its folder, which a file"),
+    ('"bench.jsonl"', '"bench.jsonl"\nfrom = "/etc"', "from = '/etc' is outside of its folder"),
+    ('"parrot"', "\"command(run=('ls',))\"", "a file may not decide (if you trust the file, add --trust)"),
+    ('"parrot"', '"./run.sh"', "is a file or a program of this machine, which a file may not decide"),
+])  # fmt: skip
 def test_a_wrong_word_is_named_with_its_place(
     here: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
 ) -> None:

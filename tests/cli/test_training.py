@@ -47,15 +47,12 @@ def test_reviewers_learn_from_another_data_set(files: Path, capsys: pytest.Captu
     assert "comment_finder rested on another examples, training" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["comment_finder"], "was given none (--train DATASET)"),
-        (["silent", "--train", "old.jsonl"], "none of these reviewers learns from cases (leave --train out)"),
-        (["comment_finder", "--train", "gone.jsonl"], "gone.jsonl does not exist"),
-        (["comment_finder", "--train", "bare.jsonl"], "finds nothing to learn from"),
-    ],
-)
+@pytest.mark.parametrize(("words", "problem"), [
+    (["comment_finder"], "was given none (--train DATASET)"),
+    (["silent", "--train", "old.jsonl"], "none of these reviewers learns from cases (leave --train out)"),
+    (["comment_finder", "--train", "gone.jsonl"], "gone.jsonl does not exist"),
+    (["comment_finder", "--train", "bare.jsonl"], "finds nothing to learn from"),
+])  # fmt: skip
 def test_one_line_says_what_is_wrong(
     files: Path, words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -156,20 +156,17 @@ def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_
         assert row.reviews + row.failed == 12
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["martian", "lexical", "--correct"], "--correct needs a run"),
-        (["martian", "nobody"], "no metric is called 'nobody'"),
-        (["martian", "chrf", "--limit", "5"], "martian has verdicts on pairs"),
-        (["mine", "lexical"], "no labels of pairs by people"),
-        (["mine", "rank_mean", "--limit", "5"], "reads several reviews together"),
-        (["martian", "openai:"], "is not a model"),
-        (["martian", "lexical", "--author", "x"], "names no model"),
-        (["martian", 'recorded(rater="x")'], "has no verdicts by"),
-        (["martian", "lexical", "chrf"], "judges of pairs are validated apart from metrics"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    (["martian", "lexical", "--correct"], "--correct needs a run"),
+    (["martian", "nobody"], "no metric is called 'nobody'"),
+    (["martian", "chrf", "--limit", "5"], "martian has verdicts on pairs"),
+    (["mine", "lexical"], "no labels of pairs by people"),
+    (["mine", "rank_mean", "--limit", "5"], "reads several reviews together"),
+    (["martian", "openai:"], "is not a model"),
+    (["martian", "lexical", "--author", "x"], "names no model"),
+    (["martian", 'recorded(rater="x")'], "has no verdicts by"),
+    (["martian", "lexical", "chrf"], "judges of pairs are validated apart from metrics"),
+])  # fmt: skip
 def test_bad_input_is_one_line(
     words: list[str],
     said: str,

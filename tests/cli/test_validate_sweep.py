@@ -70,16 +70,13 @@ def test_json_has_each_point_and_a_run_is_read_too(mine: str, capsys: pytest.Cap
     assert found[0]["dimension"] == "grade"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("mine", "nobody"), "no embedding model is called 'nobody'"),
-        (("mine", "words", "--system", "nobody"), "no review is by 'nobody'"),
-        (("mine", "words", "--dimension", "depth"), "nobody judged 'depth'"),
-        (("nodata", "words"), "no dataset is called 'nodata'"),
-        (("mine", "words", "--resamples", "0"), "resamples must be positive"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    (("mine", "nobody"), "no embedding model is called 'nobody'"),
+    (("mine", "words", "--system", "nobody"), "no review is by 'nobody'"),
+    (("mine", "words", "--dimension", "depth"), "nobody judged 'depth'"),
+    (("nodata", "words"), "no dataset is called 'nodata'"),
+    (("mine", "words", "--resamples", "0"), "resamples must be positive"),
+])  # fmt: skip
 def test_errors_are_one_line(mine: str, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert mine == "mine" and main(["validate", words[0], crscore(words[1]), *FAST, *words[2:]]) == 2
     error = capsys.readouterr().err

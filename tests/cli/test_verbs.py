@@ -141,21 +141,16 @@ def test_compare_pairs_systems_of_one_run_and_of_two(
     assert names == {"run:good", "other:good", "run:noisy", "other:noisy", "silent"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "remedy"),
-    [
-        (["review", "aacr", "silent", "-o", "x"], "aacr_bench"),
-        (["review", "martian", "silent", "-o", "x", "--from", "/nowhere/at/all"], "does not exist"),
-        (["review", "sample", "replay(path='missing.sarif')", "-o", "x"], "missing.sarif"),
-        (["review", "sample", "silents", "-o", "x"], "did you mean silent?"),
-        (["score", "."], "manifest"),
-        (["compare", "nowhere"], "nowhere"),
-        (["check", "nowhere.jsonl"], "nowhere.jsonl"),
-        (["lisst"], "lisst"),
-        (["list", "colours"], "colours"),
-        (["doctor", "sample", "hits(judge='nobody')"], "nobody"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "remedy"), [
+    (["review", "aacr", "silent", "-o", "x"], "aacr_bench"),
+    (["review", "martian", "silent", "-o", "x", "--from", "/nowhere/at/all"], "does not exist"),
+    (["review", "sample", "replay(path='missing.sarif')", "-o", "x"], "missing.sarif"),
+    (["review", "sample", "silents", "-o", "x"], "did you mean silent?"),
+    (["score", "."], "manifest"), (["compare", "nowhere"], "nowhere"),
+    (["check", "nowhere.jsonl"], "nowhere.jsonl"),
+    (["lisst"], "lisst"), (["list", "colours"], "colours"),
+    (["doctor", "sample", "hits(judge='nobody')"], "nobody"),
+])  # fmt: skip
 def test_what_a_user_gets_wrong_is_one_line_and_code_2(
     arguments: list[str],
     remedy: str,

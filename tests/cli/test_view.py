@@ -39,18 +39,14 @@ def test_a_folder_for_sharing(runs: Path, capsys: pytest.CaptureFixture[str]) ->
     assert shown == {"schema_version": 1, "path": "again", "pages": pages, "runs": 1}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--export", "runs"), "runs is there already (name a new folder)"),
-        (("empty", "--export", "out"), "found no runs here"),
-        (("nothing", "--export", "out"), "nothing"),
-        (("runs/one/manifest.json",), "manifest.json"),
-        (("--port", "99999"), "99999"),
-        (("--resamples", "-1", "--export", "out"), "-1"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("arguments", "words"), [
+    (("--export", "runs"), "runs is there already (name a new folder)"),
+    (("empty", "--export", "out"), "found no runs here"),
+    (("nothing", "--export", "out"), "nothing"),
+    (("runs/one/manifest.json",), "manifest.json"),
+    (("--port", "99999"), "99999"),
+    (("--resamples", "-1", "--export", "out"), "-1"),
+], ids=str)  # fmt: skip
 def test_what_cannot_be_shown(
     runs: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
 ) -> None:

@@ -24,20 +24,13 @@ class Mine(Reviewer):
 REVIEWS = PREPARES.replace("1 / 0", "()")
 
 
-@pytest.mark.parametrize(
-    ("code", "exit_code", "error"),
-    [
-        (
-            "import os\n\nraise RuntimeError('why')",
-            2,
-            "importing mine.Mine failed: RuntimeError: why (mine.py, line 3)",
-        ),
-        ("def f(:", 2, "importing mine.Mine failed: SyntaxError: invalid syntax (mine.py, line 1)"),
-        ("import not_there", 2, "mine.Mine needs not_there, which is not installed"),
-        (PREPARES, 2, "error: ZeroDivisionError: division by zero (mine.py, line 7)"),
-        (REVIEWS, 1, "failed (crash): KeyError: (mine.py, line 9)"),
-    ],
-)
+@pytest.mark.parametrize(("code", "exit_code", "error"), [
+    ("import os\n\nraise RuntimeError('why')", 2, "importing mine.Mine failed: RuntimeError: why (mine.py, line 3)"),
+    ("def f(:", 2, "importing mine.Mine failed: SyntaxError: invalid syntax (mine.py, line 1)"),
+    ("import not_there", 2, "mine.Mine needs not_there, which is not installed"),
+    (PREPARES, 2, "error: ZeroDivisionError: division by zero (mine.py, line 7)"),
+    (REVIEWS, 1, "failed (crash): KeyError: (mine.py, line 9)"),
+])  # fmt: skip
 def test_a_plug_in_that_breaks_shows_its_file_and_line(tmp_path: Path, code: str, exit_code: int, error: str) -> None:
     (tmp_path / "mine.py").write_text(code)
     done = run_here(tmp_path, "review", "sample", "mine.Mine", "-o", "run")

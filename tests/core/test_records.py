@@ -27,23 +27,20 @@ def test_ids_and_paths_may_look_like_real_ones(good: str) -> None:
     assert Comment(id=good, body="x", span=Span(path=good, start=3)).span == Span(path=good, start=3, end=3)
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (b'{"id": "a", "bod', "is not valid JSON"),
-        (b'{"id": 7, "body": "x"}', "line 3, field id: should be a valid string, not 7"),
-        (b'{"id": "a", "body": "x", "colour": 1}', "line 3, field colour: is not a field of this record"),
-        (b'{"id": "a"}', "line 3, field body: is missing"),
-        (b'{"id": "a", "body": "x", "span": {"path": "p", "start": "3"}}', "field span.start"),
-        (b'{"id": "a", "body": "x", "span": {"path": "p", "start": 5, "end": 2}}', "ends at line 2, before its start"),
-        (b'{"id": "a", "body": "x\\u0000"}', "holds a NUL character"),
-        (b'{"id": "a", "body": "\xff"}', "is not UTF-8 (byte 22) (save it as UTF-8)"),
-        (b'{"id": "a", "body": "\x00"}', "holds a NUL byte at byte 22"),
-        ('{"id": "a", "body": "x"}'.encode("utf-16"), "looks like UTF-16"),
-        (b'{"id": "' + b"a" * 501 + b'", "body": "x"}', "field id: string should have at most 500 characters"),
-        (b"[" * 10_000, "is not valid JSON"),
-    ],
-)
+@pytest.mark.parametrize(("line", "words"), [
+    (b'{"id": "a", "bod', "is not valid JSON"),
+    (b'{"id": 7, "body": "x"}', "line 3, field id: should be a valid string, not 7"),
+    (b'{"id": "a", "body": "x", "colour": 1}', "line 3, field colour: is not a field of this record"),
+    (b'{"id": "a"}', "line 3, field body: is missing"),
+    (b'{"id": "a", "body": "x", "span": {"path": "p", "start": "3"}}', "field span.start"),
+    (b'{"id": "a", "body": "x", "span": {"path": "p", "start": 5, "end": 2}}', "ends at line 2, before its start"),
+    (b'{"id": "a", "body": "x\\u0000"}', "holds a NUL character"),
+    (b'{"id": "a", "body": "\xff"}', "is not UTF-8 (byte 22) (save it as UTF-8)"),
+    (b'{"id": "a", "body": "\x00"}', "holds a NUL byte at byte 22"),
+    ('{"id": "a", "body": "x"}'.encode("utf-16"), "looks like UTF-16"),
+    (b'{"id": "' + b"a" * 501 + b'", "body": "x"}', "field id: string should have at most 500 characters"),
+    (b"[" * 10_000, "is not valid JSON"),
+])  # fmt: skip
 def test_a_bad_line_is_named(line: bytes, words: str) -> None:
     with pytest.raises(BadInput) as caught:
         parse_record(Comment, line, "f.jsonl", 3)

@@ -48,16 +48,12 @@ def test_the_same_change_under_any_of_its_names(other: tuple[str, Change]) -> No
     assert same(("1", mine), other)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        ("1", change("p/q", "@@ -1 +1 @@\n+q\n")),
-        ("2", change("o/r", "@@ -1 +1 @@\n-b\n")),
-        ("2", change("p/q", "@@ -1 +1 @@\n+q\n", url="https://github.com/p/q/pull/12")),
-        ("2", change("o/r", "@@ -1 +1 @@\n+q\n", url="https://github.com/o/r/pull/123")),
-    ],
-    ids=["the same id elsewhere", "deleted, not added", "the same number elsewhere", "a longer number"],
-)
+@pytest.mark.parametrize("other", [
+    ("1", change("p/q", "@@ -1 +1 @@\n+q\n")),
+    ("2", change("o/r", "@@ -1 +1 @@\n-b\n")),
+    ("2", change("p/q", "@@ -1 +1 @@\n+q\n", url="https://github.com/p/q/pull/12")),
+    ("2", change("o/r", "@@ -1 +1 @@\n+q\n", url="https://github.com/o/r/pull/123")),
+], ids=["the same id elsewhere", "deleted, not added", "the same number elsewhere", "a longer number"])  # fmt: skip
 def test_another_change(other: tuple[str, Change]) -> None:
     assert not same(("1", change(url="https://github.com/o/r/pull/12")), other)
 

@@ -10,16 +10,13 @@ from scipy.stats import binomtest
 from reviewgauge.core.shares import margin, wilson
 
 
-@pytest.mark.parametrize(
-    ("n", "population", "largest", "at_the_share_found", "share", "printed"),
-    [
-        (350, None, 0.0524, 0.0278, 0.9236, 0.0506),
-        (350, 12_715, 0.0517, 0.0274, 0.9236, 0.0506),  # all pull requests
-        (350, 3_328, 0.0496, 0.0263, 0.9236, 0.0506),  # those that its filters kept
-        (300, None, 0.0566, 0.0247, 0.95, 0.0474),
-        (300, 1_119, 0.0484, 0.0211, 0.95, 0.0474),  # its threads
-    ],
-)
+@pytest.mark.parametrize(("n", "population", "largest", "at_the_share_found", "share", "printed"), [
+    (350, None, 0.0524, 0.0278, 0.9236, 0.0506),
+    (350, 12_715, 0.0517, 0.0274, 0.9236, 0.0506),  # all pull requests
+    (350, 3_328, 0.0496, 0.0263, 0.9236, 0.0506),  # those that its filters kept
+    (300, None, 0.0566, 0.0247, 0.95, 0.0474),
+    (300, 1_119, 0.0484, 0.0211, 0.95, 0.0474),  # its threads
+])  # fmt: skip
 def test_the_margins_that_aacr_bench_prints_are_near_the_largest_ones_and_no_formula_gives_both(
     n: int, population: int | None, largest: float, at_the_share_found: float, share: float, printed: float
 ) -> None:

@@ -71,20 +71,17 @@ def test_any_text_is_a_spec_or_a_user_error(text: str) -> None:
         assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("hit", "did you mean hits?"),
-        ("hits(tolerence=2)", "no parameter 'tolerence'"),
-        ("hits(tolerance='two')", "tolerance='two' is not of type int"),
-        ("hits(policy='best')", "policy='best' must be one of 'optimal', 'greedy', 'any'"),
-        ("chrf(beta=1e400)", "beta=inf is not of type float (a finite number)"),
-        ("hits(variant='aacr')", "needs policy='greedy'"),
-        ("no.such.module", "no metric found at no.such.module"),
-        ("json", "no metric is called 'json'"),
-        ("json.decoder.JSONDecoder", "is not a Metric"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("hit", "did you mean hits?"),
+    ("hits(tolerence=2)", "no parameter 'tolerence'"),
+    ("hits(tolerance='two')", "tolerance='two' is not of type int"),
+    ("hits(policy='best')", "policy='best' must be one of 'optimal', 'greedy', 'any'"),
+    ("chrf(beta=1e400)", "beta=inf is not of type float (a finite number)"),
+    ("hits(variant='aacr')", "needs policy='greedy'"),
+    ("no.such.module", "no metric found at no.such.module"),
+    ("json", "no metric is called 'json'"),
+    ("json.decoder.JSONDecoder", "is not a Metric"),
+])  # fmt: skip
 def test_a_wrong_spec_says_what_is_wrong(text: str, words: str) -> None:
     with pytest.raises(UserError, match=re.escape(words)):
         load(Metric, text)

@@ -19,29 +19,20 @@ spec = 'prompt(model="fake:rules", context="{context}")'
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (SMALL + 'spce = "x"', "reviewer[0].spce: is not a field of this record"),
-        (SMALL.replace("metrics", "metric"), "field metric: is not a field of this record"),
-        (SMALL + '[[table]]\nkind = "sums"', "field table[0].kind: should be 'leaderboard', 'comparisons'"),
-        (SMALL + '[[table]]\nkind = "slices"', "[[table]] 1 (slices): slices need by"),
-        (
-            SMALL + '[[table]]\nkind = "ablation"\naxis = "contxt"\nbaseline = "x"',
-            "there is no 'contxt' (there is: ",
-        ),
-        (
-            SMALL + '[[table]]\nkind = "ablation"\naxis = "context"\nbaseline = "x"',
-            "there is no 'x' (there is: none",
-        ),
-        (SMALL + 'benchmarks = ["other"]', "[[reviewer]] 1, benchmarks: there is no 'other' (there is: sample)"),
-        (SMALL + '[[benchmark]]\ndata = "sample"', "[[benchmark]] 2: a second benchmark is called 'sample'"),
-        (SMALL + '[[benchmark]]\ndata = "sample"\nname = "../x"', "[[benchmark]] 2: '../x' is no name for a file"),
-        ("title = ", "is not valid TOML"),
-        ('title = "t"', "field benchmark: is missing"),
-        (SMALL + "[on.other]\nattempts = 0", "[on.other], field attempts: should be greater"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    (SMALL + 'spce = "x"', "reviewer[0].spce: is not a field of this record"),
+    (SMALL.replace("metrics", "metric"), "field metric: is not a field of this record"),
+    (SMALL + '[[table]]\nkind = "sums"', "field table[0].kind: should be 'leaderboard', 'comparisons'"),
+    (SMALL + '[[table]]\nkind = "slices"', "[[table]] 1 (slices): slices need by"),
+    (SMALL + '[[table]]\nkind = "ablation"\naxis = "contxt"\nbaseline = "x"', "there is no 'contxt' (there is: "),
+    (SMALL + '[[table]]\nkind = "ablation"\naxis = "context"\nbaseline = "x"', "there is no 'x' (there is: none"),
+    (SMALL + 'benchmarks = ["other"]', "[[reviewer]] 1, benchmarks: there is no 'other' (there is: sample)"),
+    (SMALL + '[[benchmark]]\ndata = "sample"', "[[benchmark]] 2: a second benchmark is called 'sample'"),
+    (SMALL + '[[benchmark]]\ndata = "sample"\nname = "../x"', "[[benchmark]] 2: '../x' is no name for a file"),
+    ("title = ", "is not valid TOML"),
+    ('title = "t"', "field benchmark: is missing"),
+    (SMALL + "[on.other]\nattempts = 0", "[on.other], field attempts: should be greater"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(text: str, said: str) -> None:
     with pytest.raises(BadInput) as error:
         read_study(text.encode(), "mine.toml")
@@ -99,15 +90,12 @@ def test_every_combination_of_the_axes_that_a_spec_names() -> None:
     assert [cell.spec for cell in cells["two"]][-2:] == ["silent", 'replay(path="{case}-two.json")']
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ('"{model} {context}"', '"{modl}"', "'modl' is not an axis (the axes are model, context, benchmark"),
-        ('"{model} {context}"', '"{model}"', "two reviewers are called 'small'"),
-        ('"file"]', MANY, "10,004 combinations of the axes (at most"),
-        ('benchmarks = ["two"]', 'name = "own on two"', "two reviewers are called 'own on two'"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ('"{model} {context}"', '"{modl}"', "'modl' is not an axis (the axes are model, context, benchmark"),
+    ('"{model} {context}"', '"{model}"', "two reviewers are called 'small'"),
+    ('"file"]', MANY, "10,004 combinations of the axes (at most"),
+    ('benchmarks = ["two"]', 'name = "own on two"', "two reviewers are called 'own on two'"),
+])  # fmt: skip
 def test_cells_that_do_not_fit_are_named(old: str, new: str, said: str) -> None:
     with pytest.raises(BadInput) as error:
         grid(study(TEXT.replace(old, new)), "mine.toml")

@@ -146,23 +146,20 @@ def test_a_left_side_is_old_and_a_text_of_digits_is_a_count(tmp_path: Path) -> N
     assert case.facts["changed_lines"] == 12 and case.facts["size"] == "S"
 
 
-@pytest.mark.parametrize(
-    ("positive", "negative", "problem"),
-    [
-        ([sample(comment(side="middle"))], [], "neither 'left' nor 'right'"),
-        ([sample(comment(from_line=0))], [], "greater than or equal to 1"),
-        ([sample(comment(from_line="x"))], [], "should be a whole number, not text"),
-        ([sample(comment(path="../../etc/passwd"))], [], "climbs out"),
-        ([sample(comment(path="/etc/passwd"))], [], "absolute path"),
-        ([sample(comment(note="a\u0000b"))], [], "NUL"),
-        ([sample(comment(note="\ud800"))], [], "surrogate"),
-        ([sample(), sample()], [], "occurs twice"),
-        ([sample(githubPrUrl="ext::sh")], [], "not the address of a pull request"),
-        ([sample()], [sample(project_main_language="Go")], "differs from positive"),
-        ([sample(comment())], [sample(comment())], "occurs twice"),
-        ({}, [], "should be a list, not an object"),
-    ],
-)
+@pytest.mark.parametrize(("positive", "negative", "problem"), [
+    ([sample(comment(side="middle"))], [], "neither 'left' nor 'right'"),
+    ([sample(comment(from_line=0))], [], "greater than or equal to 1"),
+    ([sample(comment(from_line="x"))], [], "should be a whole number, not text"),
+    ([sample(comment(path="../../etc/passwd"))], [], "climbs out"),
+    ([sample(comment(path="/etc/passwd"))], [], "absolute path"),
+    ([sample(comment(note="a\u0000b"))], [], "NUL"),
+    ([sample(comment(note="\ud800"))], [], "surrogate"),
+    ([sample(), sample()], [], "occurs twice"),
+    ([sample(githubPrUrl="ext::sh")], [], "not the address of a pull request"),
+    ([sample()], [sample(project_main_language="Go")], "differs from positive"),
+    ([sample(comment())], [sample(comment())], "occurs twice"),
+    ({}, [], "should be a list, not an object"),
+])  # fmt: skip
 def test_bad_files_are_named(tmp_path: Path, positive: object, negative: object, problem: str) -> None:
     with pytest.raises(BadInput, match=problem) as caught:
         write(tmp_path, positive, negative).cases()

@@ -70,23 +70,20 @@ def test_a_hunk_that_only_deletes_is_on_the_old_side(tmp_path: Path) -> None:
     assert case.change.focus == Span(path="file.py", start=7, end=8, side=Side.OLD)
 
 
-@pytest.mark.parametrize(
-    ("task", "row", "message"),
-    [
-        ("comment", {"msg": "x"}, "line 2, field patch: is missing"),
-        ("comment", {"patch": PATCH}, "line 2, field msg: is missing"),
-        ("comment", {"patch": PATCH, "msg": 3}, "line 2, field msg: should be text, not a number"),
-        ("assess", {"patch": PATCH}, "line 2, field y: is missing"),
-        ("assess", {"patch": PATCH, "y": 2}, "line 2, field y: is neither 0 nor 1"),
-        ("assess", {"patch": PATCH, "y": 0.5}, "line 2, field y: should be a whole number, not 0.5"),
-        ("refine", {"old": "", "new": ""}, "line 2, field comment: is missing"),
-        ("refine", {"comment": "", "new": ""}, "line 2, field old: is missing"),
-        ("comment", [1], "line 2: should be an object, not a list"),
-        ("comment", "{oops", "line 2: is not valid JSON"),
-        ("comment", {**MSG, "proj": "../up"}, "line 2, field repo: climbs out"),
-        ("comment", {**MSG, "msg": "half \ud800"}, "lone surrogate"),
-    ],
-)
+@pytest.mark.parametrize(("task", "row", "message"), [
+    ("comment", {"msg": "x"}, "line 2, field patch: is missing"),
+    ("comment", {"patch": PATCH}, "line 2, field msg: is missing"),
+    ("comment", {"patch": PATCH, "msg": 3}, "line 2, field msg: should be text, not a number"),
+    ("assess", {"patch": PATCH}, "line 2, field y: is missing"),
+    ("assess", {"patch": PATCH, "y": 2}, "line 2, field y: is neither 0 nor 1"),
+    ("assess", {"patch": PATCH, "y": 0.5}, "line 2, field y: should be a whole number, not 0.5"),
+    ("refine", {"old": "", "new": ""}, "line 2, field comment: is missing"),
+    ("refine", {"comment": "", "new": ""}, "line 2, field old: is missing"),
+    ("comment", [1], "line 2: should be an object, not a list"),
+    ("comment", "{oops", "line 2: is not valid JSON"),
+    ("comment", {**MSG, "proj": "../up"}, "line 2, field repo: climbs out"),
+    ("comment", {**MSG, "msg": "half \ud800"}, "lone surrogate"),
+])  # fmt: skip
 def test_a_bad_line_is_named(tmp_path: Path, task: str, row: object, message: str) -> None:
     good = {"comment": MSG, "assess": CLS, "refine": REF}[task]
     file = write(tmp_path / "data.jsonl", good, row)

@@ -54,19 +54,13 @@ def test_locate_and_comment(tmp_path: Path) -> None:
     assert case.references[0].body == "SECRET comment" and case.references[0].extra["replies"] == ["SECRET reply"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "span"),
-    [
-        ({"comment_lines": ["[11][]"]}, Span(path="a.py", start=11, side=Side.OLD)),
-        ({"comment_lines": ["[][11]", "[][12]"]}, Span(path="a.py", start=11, end=12)),
-        ({"comment_lines": None}, Span(path="a.py", start=12)),
-        ({"comment_lines": [], "original_start_line": 11}, Span(path="a.py", start=11, end=12)),
-        (
-            {"comment_lines": ["no marker"], "side": "LEFT", "original_line": 11},
-            Span(path="a.py", start=11, side=Side.OLD),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("changes", "span"), [
+    ({"comment_lines": ["[11][]"]}, Span(path="a.py", start=11, side=Side.OLD)),
+    ({"comment_lines": ["[][11]", "[][12]"]}, Span(path="a.py", start=11, end=12)),
+    ({"comment_lines": None}, Span(path="a.py", start=12)),
+    ({"comment_lines": [], "original_start_line": 11}, Span(path="a.py", start=11, end=12)),
+    ({"comment_lines": ["no marker"], "side": "LEFT", "original_line": 11}, Span(path="a.py", start=11, side=Side.OLD)),
+])  # fmt: skip
 def test_places(tmp_path: Path, changes: dict[str, Any], span: Span) -> None:
     (case,) = read(tmp_path, "locate", entry(**changes)).cases()
     assert case.references[0].span == span

@@ -253,21 +253,18 @@ def without(place: int, value: object, row: int = 0) -> list[list[object]]:
     return [[*r[:place], value, *r[place + 1 :]] if n == row else list(r) for n, r in enumerate(RATED)]
 
 
-@pytest.mark.parametrize(
-    ("rated", "message"),
-    [
-        (without(10, 6), "row 0, field Con (P): '6' is not a whole number from 1 to 5"),
-        (without(10, 2.5), "row 0, field Con (P): '2.5' is not a whole number"),
-        (without(12, "nan", 1), "row 1, field Rel (F): 'nan' is not a whole number"),
-        (without(1, ""), "row 0, field index: is empty in the first row"),
-        (without(1, "seven"), "row 0, field index: 'seven' is not a whole number"),
-        (without(2, "a diff"), "row 0, field diff: does not begin with a hunk header"),
-        (without(8, "one", 1), "row 1, field system: 'one' reviewed js-7 twice"),
-        (without(5, "maybe"), "field necessary?: 'maybe' is not a whole number from 0 to 1"),
-        ([RATED[0], RATED[1][:-1]], "row 1: has 12 cells for 13 columns"),
-        ([], "holds no rows"),
-    ],
-)
+@pytest.mark.parametrize(("rated", "message"), [
+    (without(10, 6), "row 0, field Con (P): '6' is not a whole number from 1 to 5"),
+    (without(10, 2.5), "row 0, field Con (P): '2.5' is not a whole number"),
+    (without(12, "nan", 1), "row 1, field Rel (F): 'nan' is not a whole number"),
+    (without(1, ""), "row 0, field index: is empty in the first row"),
+    (without(1, "seven"), "row 0, field index: 'seven' is not a whole number"),
+    (without(2, "a diff"), "row 0, field diff: does not begin with a hunk header"),
+    (without(8, "one", 1), "row 1, field system: 'one' reviewed js-7 twice"),
+    (without(5, "maybe"), "field necessary?: 'maybe' is not a whole number from 0 to 1"),
+    ([RATED[0], RATED[1][:-1]], "row 1: has 12 cells for 13 columns"),
+    ([], "holds no rows"),
+])  # fmt: skip
 def test_bad_cells_are_named(tmp_path: Path, rated: Sequence[Sequence[object]], message: str) -> None:
     with pytest.raises(BadInput) as caught:
         small(tmp_path, rated=rated).cases()
@@ -304,18 +301,15 @@ def _one_copy(folder: Path) -> None:
     table(folder / AGREEMENT_FILES[0], [*PHASE2, "partial"], [[*RATED[0], "-"]])
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (_cut, "the table has 1 rows and phase2/js_marcus_review_qual_final.csv has 2"),
-        (_other, "is 8, but 7 in phase2/js_marcus"),
-        (_columns, "has no column 'additional claims'"),
-        (_absent, "js_claim_acc_annot_marcus.csv does not exist (reviewgauge get crscore_study)"),
-        (_pipe, "js_claim_acc_annot_marcus.csv is not a plain file"),
-        (_latin, "is not UTF-8"),
-        (_one_copy, "last100_Atharva.csv does not exist"),
-    ],
-)
+@pytest.mark.parametrize(("spoil", "message"), [
+    (_cut, "the table has 1 rows and phase2/js_marcus_review_qual_final.csv has 2"),
+    (_other, "is 8, but 7 in phase2/js_marcus"),
+    (_columns, "has no column 'additional claims'"),
+    (_absent, "js_claim_acc_annot_marcus.csv does not exist (reviewgauge get crscore_study)"),
+    (_pipe, "js_claim_acc_annot_marcus.csv is not a plain file"),
+    (_latin, "is not UTF-8"),
+    (_one_copy, "last100_Atharva.csv does not exist"),
+])  # fmt: skip
 def test_damaged_copies(tmp_path: Path, spoil: Callable[[Path], None], message: str) -> None:
     data = small(tmp_path)
     spoil(tmp_path)

@@ -124,19 +124,16 @@ def test_a_small_sheet(tmp_path: Path) -> None:
     assert GradedReviews(path=str(tmp_path / "dataset.xlsx")).cases() == data.cases()
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ((1, *ROW[1:]), "the ID 1 occurs twice: also in row 2"),
-        (("x", *ROW[1:]), "row 3, field ID: 'x' is not a whole number"),
-        ((2, None, *ROW[2:]), "row 3: has no reference or no code"),
-        ((2, *ROW[1:4], 6, *ROW[5:]), "row 3, field Grade of one: 6 is not a grade from 1 to 5"),
-        ((2, *ROW[1:4], 1.5, *ROW[5:]), "1.5 is not a grade from 1 to 5"),
-        ((2, *ROW[1:6], None), "row 3, field Grade of two: None is not a grade from 1 to 5"),
-        ((2, *ROW[1:6], "NaN"), "'NaN' is not a grade from 1 to 5"),
-        ((2, *ROW[1:3], True, *ROW[4:]), "row 3, field one: should be text or a number, not True"),
-    ],
-)
+@pytest.mark.parametrize(("row", "message"), [
+    ((1, *ROW[1:]), "the ID 1 occurs twice: also in row 2"),
+    (("x", *ROW[1:]), "row 3, field ID: 'x' is not a whole number"),
+    ((2, None, *ROW[2:]), "row 3: has no reference or no code"),
+    ((2, *ROW[1:4], 6, *ROW[5:]), "row 3, field Grade of one: 6 is not a grade from 1 to 5"),
+    ((2, *ROW[1:4], 1.5, *ROW[5:]), "1.5 is not a grade from 1 to 5"),
+    ((2, *ROW[1:6], None), "row 3, field Grade of two: None is not a grade from 1 to 5"),
+    ((2, *ROW[1:6], "NaN"), "'NaN' is not a grade from 1 to 5"),
+    ((2, *ROW[1:3], True, *ROW[4:]), "row 3, field one: should be text or a number, not True"),
+])  # fmt: skip
 def test_bad_rows_are_named(tmp_path: Path, row: Sequence[object], message: str) -> None:
     with pytest.raises(BadInput) as caught:
         sheet(tmp_path, ROW, row).cases()

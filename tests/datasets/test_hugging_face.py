@@ -74,14 +74,11 @@ def test_a_gated_one_takes_a_token(hub: Hub, tmp_path: Path) -> None:
     assert ask(tmp_path, hub.url, HF_TOKEN=TOKEN)[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("named", "problem"),
-    [
-        ("acme/nothing", "Repository Not Found"),
-        ("acme/reviews@v9", "Revision Not Found"),
-        ("acme/../etc", "hub:acme/../etc cannot be fetched"),
-    ],
-)
+@pytest.mark.parametrize(("named", "problem"), [
+    ("acme/nothing", "Repository Not Found"),
+    ("acme/reviews@v9", "Revision Not Found"),
+    ("acme/../etc", "hub:acme/../etc cannot be fetched"),
+])  # fmt: skip
 def test_what_is_not_there_is_said_in_one_line(named: str, problem: str, hub: Hub, tmp_path: Path) -> None:
     code, said = ask(tmp_path, hub.url, named)
     assert code == 2 and said.startswith("error: ") and problem in said, said

@@ -137,12 +137,9 @@ def test_a_repository_outside_of_the_files_folder_is_read_only_where_the_user_sa
 
 BAD: list[tuple[bytes, str]] = [
     (b'{"id": "a", "change"\n', "not valid JSON"),
-    (b"[]\n", "line 1"),
-    (line(id=7), "field id"),
-    (line(id="../a"), "climbs out"),
+    (b"[]\n", "line 1"), (line(id=7), "field id"), (line(id="../a"), "climbs out"),
     (line(id="/etc/passwd"), "absolute path"),
-    (line(id="C:/x"), "absolute path"),
-    (line(id=""), "is empty"),
+    (line(id="C:/x"), "absolute path"), (line(id=""), "is empty"),
     (line(extra_field=1), "field extra_field: is not a field"),
     (line(verdict="yes"), "field verdict"),
     (line(references=[{"id": "r"}]), r"references\[0\].body: is missing"),
@@ -156,7 +153,7 @@ BAD: list[tuple[bytes, str]] = [
     (b"[" * 100_000 + b"\n", "line 1"),
     (b'{"id": "a", "change": {"repo": "x"}, "verdict": ' + b"9" * 5000 + b"}\n", "line 1"),
     (b'{"id": "\\ud800", "change": {"repo": "x"}}\n', "line 1"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("raw", "problem"), BAD)

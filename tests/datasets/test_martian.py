@@ -185,19 +185,16 @@ def test_a_profile_counts_the_goldens_of_its_categories_and_leaves_the_others_ne
         replace(data, profile="core").cases()
 
 
-@pytest.mark.parametrize(
-    ("goldens", "problem"),
-    [
-        ({}, "should be a list, not an object"),
-        ([{"url": URL, "comments": []}], "pr_title: is missing"),
-        ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "not the address of a pull request"),
-        ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "not the address"),
-        ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "should be text, not a number"),
-        ([{"pr_title": "t\u0000", "url": URL, "comments": []}], "NUL"),
-        (golden("g") + golden("h"), "occurs twice"),
-        (golden("g", "g"), "occurs twice"),
-    ],
-)
+@pytest.mark.parametrize(("goldens", "problem"), [
+    ({}, "should be a list, not an object"),
+    ([{"url": URL, "comments": []}], "pr_title: is missing"),
+    ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "not the address of a pull request"),
+    ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "not the address"),
+    ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "should be text, not a number"),
+    ([{"pr_title": "t\u0000", "url": URL, "comments": []}], "NUL"),
+    (golden("g") + golden("h"), "occurs twice"),
+    (golden("g", "g"), "occurs twice"),
+])  # fmt: skip
 def test_bad_goldens_are_named(tmp_path: Path, goldens: object, problem: str) -> None:
     with pytest.raises(BadInput, match=problem) as caught:
         write(tmp_path, goldens, {}, {}).cases()

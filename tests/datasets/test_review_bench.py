@@ -235,16 +235,13 @@ def test_a_folder_of_findings_by_their_official_names_is_replayed_and_scored(tmp
     assert parts == [(1, 1, 1, 1), (1, 0, 0, 0)]  # what is known to be wrong is labelled wrong
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"tp_fp": "maybe"}, r"findings\[0\].tp_fp: 'maybe' is neither 'tp' nor 'fp'"),
-        ({"start_line": "many"}, "start_line: should be a whole number"),
-        ({"message": None}, "message: should be text"),
-        ({"file": "../../etc/passwd"}, "path"),
-        ({"producer": 3}, "producer: should be text"),
-    ],
-)
+@pytest.mark.parametrize(("change", "problem"), [
+    ({"tp_fp": "maybe"}, r"findings\[0\].tp_fp: 'maybe' is neither 'tp' nor 'fp'"),
+    ({"start_line": "many"}, "start_line: should be a whole number"),
+    ({"message": None}, "message: should be text"),
+    ({"file": "../../etc/passwd"}, "path"),
+    ({"producer": 3}, "producer: should be text"),
+])  # fmt: skip
 def test_a_bad_finding_is_named(tmp_path: Path, change: dict[str, object], problem: str) -> None:
     with pytest.raises(BadInput, match=problem) as caught:
         one(tmp_path, {**finding(), **change})

@@ -19,14 +19,10 @@ PATCH = """diff --git a/a.py b/a.py
 +print(2)
 """
 COMMENT = {
-    "text": "Why 2?",
-    "path": "a.py",
+    "text": "Why 2?", "path": "a.py",
     "diff_hunk": "@@ -1,2 +1,2 @@\n import os\n-print(1)\n+print(2)",
-    "line": None,
-    "start_line": None,
-    "original_line": 2,
-    "original_start_line": 1,
-}
+    "line": None, "start_line": None, "original_line": 2, "original_start_line": 1,
+}  # fmt: skip
 
 
 def entry(**changes: Any) -> dict[str, Any]:

@@ -15,13 +15,10 @@ LATER = "@@ -2,2 +2,2 @@\n import sys\n-print(1)\n+print(sys.argv)"
 POINT = {
     "change_type": "F.2 Logic",
     "change_introducing": {"commit_sha": "a" * 40, "code_snippet": "import sys"},
-    "change_discussion": {
-        "original_reviewer_comment": "why sys? mail me: jo@example.org",
-        "discussion_summary": "sys is not used",
-        "first_mention_timestamp": "2023-02-03T04:05:06Z",
-    },
+    "change_discussion": {"original_reviewer_comment": "why sys? mail me: jo@example.org",
+        "discussion_summary": "sys is not used", "first_mention_timestamp": "2023-02-03T04:05:06Z"},
     "change_resolve_info": {"commit_sha": "c" * 40, "code_snippet": "import os", "resolution_explanation": "taken out"},
-}
+}  # fmt: skip
 
 
 def entry(**changes: Any) -> dict[str, Any]:

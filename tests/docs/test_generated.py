@@ -58,17 +58,13 @@ def scored_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("arguments", "record", "many"),
-    [
-        (["info", "sample"], "DatasetInfo", False),
-        (["list", "metrics"], "CatalogueEntry", True),
-        (["review", "sample", "silent", "recorded", "-o", "run"], "ReviewResult", False),
-        (["score", "run", "hits"], "ScoreResult", False),
-        (["compare", "run"], "ComparisonTable", True),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
+@pytest.mark.parametrize(("arguments", "record", "many"), [
+    (["info", "sample"], "DatasetInfo", False),
+    (["list", "metrics"], "CatalogueEntry", True),
+    (["review", "sample", "silent", "recorded", "-o", "run"], "ReviewResult", False),
+    (["score", "run", "hits"], "ScoreResult", False),
+    (["compare", "run"], "ComparisonTable", True),
+], ids=lambda value: value[0] if isinstance(value, list) else "")  # fmt: skip
 def test_json_output_satisfies_its_schema(
     arguments: list[str],
     record: str,

@@ -26,15 +26,12 @@ def test_the_seed_is_a_template_that_may_stand(preset: str, contexts: tuple[str,
     assert "fence_note" in read_prompt(text, preset).slots
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("{{ diff_hunk }}", "", "{{ diff_hunk }} is missing"),
-        ("{{ fence_note }}", "", "{{ fence_note }} is missing"),
-        ("{{ pr_title }}", "{{ password }}", "there is no slot {{ password }}"),
-        ("[user]\n", "", "does not begin with a line"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("{{ diff_hunk }}", "", "{{ diff_hunk }} is missing"),
+    ("{{ fence_note }}", "", "{{ fence_note }} is missing"),
+    ("{{ pr_title }}", "{{ password }}", "there is no slot {{ password }}"),
+    ("[user]\n", "", "does not begin with a line"),
+])  # fmt: skip
 def test_a_text_that_lost_what_it_needs_is_refused(old: str, new: str, words: str) -> None:
     species = _species("swr")
     assert words in species.problem("template", species.seed["template"].replace(old, new))

@@ -108,19 +108,15 @@ UNREADABLE = "I found nothing."
 IF_HELD = pytest.mark.skipif(not can_hold(), reason="bubblewrap cannot hold here")
 
 
-@pytest.mark.parametrize(
-    ("case", "written", "reward", "held"),
-    [
-        (CASE, None, 1.0, False),
-        ("01-locker-listing", None, 1.0, False),
-        ("02-pause-when-hidden", None, 1.0, False),
-        (CASE, "[]", 0.0, False),
-        (CASE, UNREADABLE, None, False),
-        (CASE, '[{"path": "a.py", "line": "twelve", "body": "x"}]', None, False),
-        pytest.param(CASE, None, 1.0, True, marks=IF_HELD),
-        pytest.param(CASE, UNREADABLE, None, True, marks=IF_HELD),
-    ],
-)
+@pytest.mark.parametrize(("case", "written", "reward", "held"), [
+    (CASE, None, 1.0, False),
+    ("01-locker-listing", None, 1.0, False),
+    ("02-pause-when-hidden", None, 1.0, False),
+    (CASE, "[]", 0.0, False), (CASE, UNREADABLE, None, False),
+    (CASE, '[{"path": "a.py", "line": "twelve", "body": "x"}]', None, False),
+    pytest.param(CASE, None, 1.0, True, marks=IF_HELD),
+    pytest.param(CASE, UNREADABLE, None, True, marks=IF_HELD),
+])  # fmt: skip
 def test_the_verifier_rewards_the_oracle_and_an_unreadable_review_not_at_all(
     tasks: Path, tmp_path: Path, held: bool, case: str, written: str | None, reward: float | None
 ) -> None:
@@ -232,15 +228,12 @@ def test_no_row_goes_out_whose_licence_forbids_it(tmp_path: Path) -> None:
     Harbor().write(Material("mine", Jsonl().card, cases), tmp_path / "mine")
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"image": "a\nRUN rm"}, "not the name of an image"),
-        ({"base": ""}, "not the name of an image"),
-        ({"hosts": ("https://a.b/c",)}, "not the name of a host"),
-        ({"seconds": 0}, "must be positive"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    ({"image": "a\nRUN rm"}, "not the name of an image"),
+    ({"base": ""}, "not the name of an image"),
+    ({"hosts": ("https://a.b/c",)}, "not the name of a host"),
+    ({"seconds": 0}, "must be positive"),
+])  # fmt: skip
 def test_a_wrong_parameter_is_refused(given: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Harbor(**given)  # type: ignore[arg-type]
@@ -253,16 +246,13 @@ def test_each_task_has_a_name_of_its_own() -> None:
 GOOD = {"right": 1, "said": 2, "hit": 1, "references": 1, "clean": 0, "clean_quiet": 0}
 
 
-@pytest.mark.parametrize(
-    ("rewards", "found"),
-    [
-        ([GOOD], {"trials": 1, "measured": 1, "missing": 0, "precision": 0.5, "recall": 1.0, "f1": 2 / 3}),
-        ([GOOD, None], {"trials": 2, "measured": 1, "missing": 1}),
-        ([GOOD, {**GOOD, "hit": float("nan")}], {"trials": 2, "measured": 1, "missing": 1}),
-        ([{"reward": 1.0}], {"trials": 1, "measured": 0, "missing": 1}),
-        ([], {"trials": 0, "measured": 0, "missing": 0}),
-    ],
-)
+@pytest.mark.parametrize(("rewards", "found"), [
+    ([GOOD], {"trials": 1, "measured": 1, "missing": 0, "precision": 0.5, "recall": 1.0, "f1": 2 / 3}),
+    ([GOOD, None], {"trials": 2, "measured": 1, "missing": 1}),
+    ([GOOD, {**GOOD, "hit": float("nan")}], {"trials": 2, "measured": 1, "missing": 1}),
+    ([{"reward": 1.0}], {"trials": 1, "measured": 0, "missing": 1}),
+    ([], {"trials": 0, "measured": 0, "missing": 0}),
+])  # fmt: skip
 def test_the_metric_withholds_what_is_not_whole(rewards: list[object], found: dict[str, float]) -> None:
     assert measures(rewards) == pytest.approx(found)
 

@@ -64,16 +64,13 @@ def test_the_real_package_reads_every_configuration(out: Path, tmp_path: Path) -
         assert done.returncode == 0 and int(done.stdout) > 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ('"name": "repo", "dtype": "string"', '"name": "owner", "dtype": "string"', "says other columns"),
-        ('"name": "repo", "dtype": "string"', '"name": "repo", "dtype": "int64"', "says other columns"),
-        ('"num_examples": 6', '"num_examples": 7', "says 7 rows, and cases.parquet has 6"),
-        ("dataset_info", "data_info", "has no dataset_info"),
-        ('"config_name": "cases"', '"config_name": "case"', "no configuration `cases`"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "problem"), [
+    ('"name": "repo", "dtype": "string"', '"name": "owner", "dtype": "string"', "says other columns"),
+    ('"name": "repo", "dtype": "string"', '"name": "repo", "dtype": "int64"', "says other columns"),
+    ('"num_examples": 6', '"num_examples": 7', "says 7 rows, and cases.parquet has 6"),
+    ("dataset_info", "data_info", "has no dataset_info"),
+    ('"config_name": "cases"', '"config_name": "case"', "no configuration `cases`"),
+])  # fmt: skip
 def test_a_card_that_lies_is_refused(out: Path, old: str, new: str, problem: str) -> None:
     card = out / "README.md"
     card.write_text(card.read_text().replace(old, new))

@@ -209,16 +209,13 @@ def _without_link(sent: Sent) -> Sent:
     return sent[0], {**sent[1], "X-Next-Page": "2", "X-Total-Pages": "2", "Link": ""}, sent[2]
 
 
-@pytest.mark.parametrize(
-    ("on", "how", "says"),
-    [
-        ("/merge_requests?", _short, "page 1 holds 1 of the 2 items that it counts"),
-        ("/commits", _short, "page 1 holds 1 of the 2 items that it counts"),
-        ("/versions", _without_link, "it says that there is another page, and not where"),
-        ("/1/discussions", _short, "has 4 notes, and 3 are listed"),
-        ("/1/discussions", _without_link, "it says that there is another page, and not where"),
-    ],
-)
+@pytest.mark.parametrize(("on", "how", "says"), [
+    ("/merge_requests?", _short, "page 1 holds 1 of the 2 items that it counts"),
+    ("/commits", _short, "page 1 holds 1 of the 2 items that it counts"),
+    ("/versions", _without_link, "it says that there is another page, and not where"),
+    ("/1/discussions", _short, "has 4 notes, and 3 are listed"),
+    ("/1/discussions", _without_link, "it says that there is another page, and not where"),
+])  # fmt: skip
 def test_pages_that_are_cut_are_never_fewer_results(
     forge: Gitlab, tmp_path: Path, on: str, how: object, says: str
 ) -> None:

@@ -24,27 +24,14 @@ BASE = {
     "untouched.py": ["VALUE = 1"],
 }
 HEAD = {
-    "src/app.py": [
-        "import os",
-        "",
-        "",
-        "def load(path):",
-        "    handle = open(path)",
-        "    data = handle.read()",
-        "    return eval(data)",
-        "",
-        "",
-        "def total(items):",
-        "    amount = 0",
-        "    for i in range(len(items) + 1):",
-        "        amount += items[i]",
-        "    return amount",
-    ],
+    "src/app.py": ["import os", "", "", "def load(path):", "    handle = open(path)", "    data = handle.read()",
+        "    return eval(data)", "", "", "def total(items):", "    amount = 0", "    for i in range(len(items) + 1):",
+        "        amount += items[i]", "    return amount"],
     "src/new_name.py": [*FILLER[:4], "LIMIT = 11", *FILLER[5:], "LIMIT = 10"],
     "lib/prüf liste.py": ["def check(x):", "    é = 1; import sys", "    return x == None"],
     "untouched.py": ["VALUE = 1"],
     "web ui/cart.js": ["const a = 1;", "", "export function same(x, y) {", "  let limit = 3;", "  return x == y;", "}"],
-}
+}  # fmt: skip
 
 
 class Shop(NamedTuple):

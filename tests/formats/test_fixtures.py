@@ -31,35 +31,21 @@ INVALID = (None, None, None, "invalid")
 NOWHERE = (None, None, None, "none")
 
 
-@pytest.mark.parametrize(
-    ("name", "form"),
-    [
-        ("ruff-0.17.5.rdjson", "rdjson"),
-        ("reviewdog.rdjsonl", "rdjson"),
-        ("ruff-0.17.5.sarif", "sarif"),
-        ("analyser.sarif", "sarif"),
-        ("eslint-10.15.0.sarif", "sarif"),
-        ("github-rest-2022-11-28.json", "github"),
-        ("codex-0.50.json", "codex"),
-        ("codex-session.jsonl", "codex"),
-        ("codex-review-0.155.txt", "codex"),
-        ("coderabbit-0.4.jsonl", "coderabbit"),
-        ("pr-agent-0.31.yaml", "pr_agent"),
-        ("pr-agent-improve.yaml", "pr_agent"),
-        ("aacr-agent.txt", "tags"),
-        ("aacr-hunk.txt", "tags"),
-        ("candidates.json", "martian"),
-        ("review-bench.json", "review_bench"),
-        ("review-bench-test-set.json", "review_bench"),
-        ("gitlab-discussions-v4.json", "gitlab"),
-        ("gerrit-comments.json", "gerrit"),
-        ("bitbucket-2.0.json", "bitbucket"),
-        ("plain.csv", "plain"),
-        ("plain.json", "plain"),
-        ("inspect-0.3.285.json", "inspect"),
-        ("review.md", "markdown"),
-    ],
-)
+@pytest.mark.parametrize(("name", "form"), [
+    ("ruff-0.17.5.rdjson", "rdjson"), ("reviewdog.rdjsonl", "rdjson"), ("ruff-0.17.5.sarif", "sarif"),
+    ("analyser.sarif", "sarif"), ("eslint-10.15.0.sarif", "sarif"),
+    ("github-rest-2022-11-28.json", "github"),
+    ("codex-0.50.json", "codex"), ("codex-session.jsonl", "codex"), ("codex-review-0.155.txt", "codex"),
+    ("coderabbit-0.4.jsonl", "coderabbit"),
+    ("pr-agent-0.31.yaml", "pr_agent"),
+    ("pr-agent-improve.yaml", "pr_agent"),
+    ("aacr-agent.txt", "tags"), ("aacr-hunk.txt", "tags"), ("candidates.json", "martian"),
+    ("review-bench.json", "review_bench"),
+    ("review-bench-test-set.json", "review_bench"),
+    ("gitlab-discussions-v4.json", "gitlab"),
+    ("gerrit-comments.json", "gerrit"), ("bitbucket-2.0.json", "bitbucket"), ("plain.csv", "plain"),
+    ("plain.json", "plain"), ("inspect-0.3.285.json", "inspect"), ("review.md", "markdown"),
+])  # fmt: skip
 def test_each_fixture_is_known_by_its_content(name: str, form: str) -> None:
     data = (FIXTURES / name).read_bytes()
     assert plugin_name(detect(data, "a file without a telling name")) == form
@@ -342,19 +328,15 @@ def test_markdown(shop: Shop) -> None:
     assert how.startswith("read as free text and split by rules, without a model")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The loop in src/app.py#L12-L13 is wrong.", [("src/app.py", 12, 13)]),
-        ("See https://github.com/a/b/blob/abc123/src/app.py#L12 please", [("src/app.py", 12, 12)]),
-        ("- src/app.py:12:5: bad\n- `lib/x.go` lines 3 to 9: worse", [("src/app.py", 12, 12), ("lib/x.go", 3, 9)]),
-        ("Use self.items e.g. in v1.2 of foo.bar", [(None, None, None)]),
-        ("First thought.\n\nSecond thought.", [(None, None, None), (None, None, None)]),
-        ("No issues found.", []),
-        ("LGTM!", []),
-        ("### a.py\n\n- line 3: x is wrong\n- line 9: y is wrong", [("a.py", 3, 3), ("a.py", 9, 9)]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("The loop in src/app.py#L12-L13 is wrong.", [("src/app.py", 12, 13)]),
+    ("See https://github.com/a/b/blob/abc123/src/app.py#L12 please", [("src/app.py", 12, 12)]),
+    ("- src/app.py:12:5: bad\n- `lib/x.go` lines 3 to 9: worse", [("src/app.py", 12, 12), ("lib/x.go", 3, 9)]),
+    ("Use self.items e.g. in v1.2 of foo.bar", [(None, None, None)]),
+    ("First thought.\n\nSecond thought.", [(None, None, None), (None, None, None)]),
+    ("No issues found.", []), ("LGTM!", []),
+    ("### a.py\n\n- line 3: x is wrong\n- line 9: y is wrong", [("a.py", 3, 3), ("a.py", 9, 9)]),
+])  # fmt: skip
 def test_places_in_prose(text: str, expected: list[tuple[str | None, int | None, int | None]]) -> None:
     (parsed,) = Markdown().read(text.encode(), "x")
     claims = [c.claimed for c in parsed.comments if c.claimed is not None]
@@ -450,15 +432,12 @@ def test_plain_tables(shop: Shop) -> None:
     assert shop.places(parsed) == [*shop.places(mantis), *shop.places(dev)]
 
 
-@pytest.mark.parametrize(
-    ("data", "extra"),
-    [
-        (b"Line;Path;Body\n7;src/app.py;no eval\n", {}),
-        (b"body\tpath\tline\nno eval\tsrc/app.py\t7\n\n", {}),
-        (b"path,line,body,rule\nsrc/app.py,7,no eval,S307\n", {"rule": "S307"}),
-        (b'{"path": "src/app.py", "line": 7, "body": "no eval", "rule": 3}\n', {"rule": 3}),
-    ],
-)
+@pytest.mark.parametrize(("data", "extra"), [
+    (b"Line;Path;Body\n7;src/app.py;no eval\n", {}),
+    (b"body\tpath\tline\nno eval\tsrc/app.py\t7\n\n", {}),
+    (b"path,line,body,rule\nsrc/app.py,7,no eval,S307\n", {"rule": "S307"}),
+    (b'{"path": "src/app.py", "line": 7, "body": "no eval", "rule": 3}\n', {"rule": 3}),
+])  # fmt: skip
 def test_plain_columns_are_found_by_the_header(shop: Shop, data: bytes, extra: dict[str, object]) -> None:
     (parsed,) = Plain().read(data, "x")
     assert shop.places(parsed) == [("src/app.py", 7, 7, "as_given")]

@@ -54,24 +54,19 @@ def _outcome(**changes: object) -> dict[str, Any]:
     return carried(Outcome.model_validate(whole)) | changes
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda log: log.update(version=3), "field version: .*is an inspect log of version 3, and 2 is read"),
-        (lambda log: log.pop("version"), "field version: is missing"),
-        (lambda log: log.update(samples=[]), "holds no samples"),
-        (lambda log: log.pop("samples"), "holds no samples"),
-        (lambda log: log["samples"].append(log["samples"][0]), r"samples\[8\].*second one of sample"),
-        (lambda log: log["samples"][0].pop("epoch"), r"samples\[0\], field epoch: is missing"),
-        (lambda log: log["samples"][0].update(metadata={"reviewgauge": {}}), "field metadata.reviewgauge.layout"),
-        (lambda log: log["samples"][0].update(metadata={"reviewgauge": _outcome(layout=2)}), "of another reviewgauge"),
-        (lambda log: log["samples"][0].update(metadata={"reviewgauge": _outcome()}), "is about silent, .*was edited"),
-        (
-            lambda log: log["samples"][0].update(metadata={"reviewgauge": _outcome(outcome={"case": "a", "stars": 5})}),
-            "metadata.reviewgauge.outcome",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda log: log.update(version=3), "field version: .*is an inspect log of version 3, and 2 is read"),
+    (lambda log: log.pop("version"), "field version: is missing"),
+    (lambda log: log.update(samples=[]), "holds no samples"),
+    (lambda log: log.pop("samples"), "holds no samples"),
+    (lambda log: log["samples"].append(log["samples"][0]), r"samples\[8\].*second one of sample"),
+    (lambda log: log["samples"][0].pop("epoch"), r"samples\[0\], field epoch: is missing"),
+    (lambda log: log["samples"][0].update(metadata={"reviewgauge": {}}), "field metadata.reviewgauge.layout"),
+    (lambda log: log["samples"][0].update(metadata={"reviewgauge": _outcome(layout=2)}), "of another reviewgauge"),
+    (lambda log: log["samples"][0].update(metadata={"reviewgauge": _outcome()}), "is about silent, .*was edited"),
+    (lambda log: log["samples"][0].update(metadata={"reviewgauge": _outcome(outcome={"case": "a", "stars": 5})}),
+        "metadata.reviewgauge.outcome"),
+])  # fmt: skip
 def test_another_version_and_an_edited_log_are_refused(
     change: Callable[[dict[str, Any]], object], message: str
 ) -> None:

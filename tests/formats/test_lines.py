@@ -68,34 +68,28 @@ def test_they_end_on_the_lines_of_a_real_repository(shop: Shop) -> None:
     assert parsed.comments[2].body.endswith(" once for each function it appears in")  # gcc's note on the error above
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "All checks passed!",
-        "Success: no issues found in 2 source files",
-        "0",
-        "\n--------------------\nYour code has been rated at 10.00/10 (previous run: 9.00/10, +1.00)\n",
-        '{"results": [], "errors": [], "metrics": {}}',
-        '{"Issues": null, "Report": {}}',
-        '[{"filePath": "/a.js", "messages": []}]',
-        "[]",
-        "<?xml version='1.0'?><checkstyle version='4.3'></checkstyle>",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "All checks passed!",
+    "Success: no issues found in 2 source files",
+    "0",
+    "\n--------------------\nYour code has been rated at 10.00/10 (previous run: 9.00/10, +1.00)\n",
+    '{"results": [], "errors": [], "metrics": {}}',
+    '{"Issues": null, "Report": {}}',
+    '[{"filePath": "/a.js", "messages": []}]',
+    "[]",
+    "<?xml version='1.0'?><checkstyle version='4.3'></checkstyle>",
+])  # fmt: skip
 def test_a_linter_that_found_nothing_says_so(text: str) -> None:
     assert [c for parsed in detect(text.encode(), "x").read(text.encode(), "x") for c in parsed.comments] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I read it all.\n\nsrc/a.py:12: The handle leaks when load fails.\nIt should be closed in a with block.\n",
-        "- src/a.py:12:3 leaks\n- src/b.py:3:1 is off by one",
-        "I ran flake8:\n```\na.py:1:1: F401 'os' imported but unused\n```\nNothing else.",
-        "In src/a.py:12: the handle leaks.\n\nThe loop in src/b.py line 3 is off by one, too.",
-        "src/a.py:12:5: warning: leaks\nAlso src/b.py:3 is off by one.",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "I read it all.\n\nsrc/a.py:12: The handle leaks when load fails.\nIt should be closed in a with block.\n",
+    "- src/a.py:12:3 leaks\n- src/b.py:3:1 is off by one",
+    "I ran flake8:\n```\na.py:1:1: F401 'os' imported but unused\n```\nNothing else.",
+    "In src/a.py:12: the handle leaks.\n\nThe loop in src/b.py line 3 is off by one, too.",
+    "src/a.py:12:5: warning: leaks\nAlso src/b.py:3 is off by one.",
+])  # fmt: skip
 def test_prose_stays_prose(text: str) -> None:
     assert plugin_name(detect(text.encode(), "x")) == "markdown"
 
@@ -122,17 +116,14 @@ def test_words_without_a_place_are_no_review(text: str) -> None:
         Lines().read(text.encode(), "x")
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('<!DOCTYPE a [<!ENTITY x "y">]><checkstyle><file name="&x;"/></checkstyle>', "with a DOCTYPE"),
-        ('<checkstyle><file name="a"><error', "not valid XML"),
-        ("<pmd/>", "not Checkstyle's"),
-        ('{"results": [], "errors": [{"reason": "x"}], "metrics": {}}', "field errors: bandit reports errors"),
-        ('[{"filePath": "a.js", "messages": [{"line": 1}]}]', r"messages\[0\].message: is missing"),
-        ('{"some": 1}', "is not the JSON of a known linter"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), [
+    ('<!DOCTYPE a [<!ENTITY x "y">]><checkstyle><file name="&x;"/></checkstyle>', "with a DOCTYPE"),
+    ('<checkstyle><file name="a"><error', "not valid XML"),
+    ("<pmd/>", "not Checkstyle's"),
+    ('{"results": [], "errors": [{"reason": "x"}], "metrics": {}}', "field errors: bandit reports errors"),
+    ('[{"filePath": "a.js", "messages": [{"line": 1}]}]', r"messages\[0\].message: is missing"),
+    ('{"some": 1}', "is not the JSON of a known linter"),
+])  # fmt: skip
 def test_a_report_that_cannot_be_trusted_is_refused(text: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         Linter().read(text.encode(), "x")

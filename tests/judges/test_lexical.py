@@ -330,17 +330,14 @@ def test_code_that_a_comment_quotes_is_not_its_own_words() -> None:
     assert fixed_by("`jar.update(cookies)` may be wrong") < fixed_by("cookies are updated in the wrong way") + 0.4
 
 
-@pytest.mark.parametrize(
-    ("body", "suggestion", "least", "most"),
-    [
-        ("Please double check this line", None, 0, 0.01),
-        ("This line may return an error: handle the value", None, 0, 0.01),
-        ("Rather:", "    jar.clear_expired_cookies(now, keep=limit)", 0.9, 1),
-        ("Use `jar.clear_expired_cookies(now, keep=limit)`", None, 0.9, 1),
-        ("Rather:", "    jar.update(cookies, keep=limit)", 0, 0.5),
-        ("Rather:", "    return limit", 0, 0.5),
-    ],
-)
+@pytest.mark.parametrize(("body", "suggestion", "least", "most"), [
+    ("Please double check this line", None, 0, 0.01),
+    ("This line may return an error: handle the value", None, 0, 0.01),
+    ("Rather:", "    jar.clear_expired_cookies(now, keep=limit)", 0.9, 1),
+    ("Use `jar.clear_expired_cookies(now, keep=limit)`", None, 0.9, 1),
+    ("Rather:", "    jar.update(cookies, keep=limit)", 0, 0.5),
+    ("Rather:", "    return limit", 0, 0.5),
+])  # fmt: skip
 def test_proposed_code_is_compared_with_what_the_fix_put_in_and_common_words_say_nothing(
     body: str, suggestion: str | None, least: float, most: float
 ) -> None:

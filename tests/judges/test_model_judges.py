@@ -107,25 +107,17 @@ def test_no_name_of_who_wrote_or_made_something_enters_a_question() -> None:
         assert "SIGNATURE" not in "".join(message.text for message in asked)
 
 
-@pytest.mark.parametrize(
-    ("reference", "comment", "change", "shown"),
-    [
-        (CACHE, SAID[0], CHANGE, "@@ -1,2 +1,3 @@\n one\n+two\n three"),
-        (
-            at("r", "x", "a.py", 42),
-            SAID[0],
-            CHANGE,
-            "@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end",
-        ),
-        (at("r", "x", "a.py", 40, Side.OLD), SAID[0], CHANGE, "@@ -40,2 +41,3 @@ def far():"),
-        (NULL, SAID[0], CHANGE, "@@ -1,2 +1,3 @@"),  # the comment's hunk, where the reference has no lines
-        (NULL, SAID[1], CHANGE, NO_PLACE),
-        (at("r", "x", "a.py"), SAID[1], CHANGE, NO_PLACE),
-        (at("r", "x", "a.py", 20), SAID[1], CHANGE, NO_HUNK),
-        (at("r", "x", "other.py", 2), SAID[1], CHANGE, NO_HUNK),
-        (CACHE, SAID[0], Change(repo="a/b"), NO_DIFF),
-    ],
-)
+@pytest.mark.parametrize(("reference", "comment", "change", "shown"), [
+    (CACHE, SAID[0], CHANGE, "@@ -1,2 +1,3 @@\n one\n+two\n three"),
+    (at("r", "x", "a.py", 42), SAID[0], CHANGE, "@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"),
+    (at("r", "x", "a.py", 40, Side.OLD), SAID[0], CHANGE, "@@ -40,2 +41,3 @@ def far():"),
+    (NULL, SAID[0], CHANGE, "@@ -1,2 +1,3 @@"),  # the comment's hunk, where the reference has no lines
+    (NULL, SAID[1], CHANGE, NO_PLACE),
+    (at("r", "x", "a.py"), SAID[1], CHANGE, NO_PLACE),
+    (at("r", "x", "a.py", 20), SAID[1], CHANGE, NO_HUNK),
+    (at("r", "x", "other.py", 2), SAID[1], CHANGE, NO_HUNK),
+    (CACHE, SAID[0], Change(repo="a/b"), NO_DIFF),
+])  # fmt: skip
 def test_the_hunk_is_the_references_else_the_comments_and_its_absence_is_said(
     reference: Comment, comment: Comment, change: Change, shown: str
 ) -> None:
@@ -225,19 +217,16 @@ def test_a_model_is_short_for_same_concern() -> None:
     assert Hits(judge="openai:gpt-5", location="only").pins() == {}
 
 
-@pytest.mark.parametrize(
-    ("spec", "problem"),
-    [
-        ("same_concern", "a model is required"),
-        ("golden", "a model is required"),
-        ("same_concern(model='nobody:x')", "provider"),
-        ("same_concern(model='fake:rules', votes=0)", "votes=0"),
-        ("golden(model='fake:rules', votes=1000)", "votes=1000"),
-        ("same_concern(model='fake:rules', tolerance=-1)", "tolerance"),
-        ("same_concern(model='fake:rules', prompt='mine')", "prompt"),
-        ("golden(model='fake:rules', prompt='published')", "prompt"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "problem"), [
+    ("same_concern", "a model is required"),
+    ("golden", "a model is required"),
+    ("same_concern(model='nobody:x')", "provider"),
+    ("same_concern(model='fake:rules', votes=0)", "votes=0"),
+    ("golden(model='fake:rules', votes=1000)", "votes=1000"),
+    ("same_concern(model='fake:rules', tolerance=-1)", "tolerance"),
+    ("same_concern(model='fake:rules', prompt='mine')", "prompt"),
+    ("golden(model='fake:rules', prompt='published')", "prompt"),
+])  # fmt: skip
 def test_parameters_that_mean_nothing_are_refused(spec: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         load(Judge, spec)

@@ -73,19 +73,16 @@ def cast(*votes: tuple[bool, float | None]) -> list[WeightedVote]:
     return [WeightedVote(Vote(rater="m", value=v, confidence=c), probability_of(v, c)) for v, c in votes]
 
 
-@pytest.mark.parametrize(
-    ("votes", "majority", "mean"),
-    [
-        (((True, None),), (True, 1.0), (True, 1.0)),
-        (((False, None),), (False, 0.0), (False, 0.0)),
-        (((True, 0.2),), (True, 0.5), (True, 0.5)),  # a yes in doubt is a yes
-        (((False, 0.2),), (False, 0.5), (False, 0.5)),
-        (((True, None), (False, None)), (False, 0.5), (False, 0.5)),  # a tie is a no
-        (((True, None), (True, None), (False, None)), (True, 0.666667), (True, 0.666667)),
-        (((True, 0.6), (True, 0.6), (False, 1.0)), (True, 0.5), (False, 0.4)),  # one who is sure, two who are not
-        (((True, 0.9), (False, 0.6), (False, 0.6)), (False, 0.5), (True, 0.566667)),
-    ],
-)
+@pytest.mark.parametrize(("votes", "majority", "mean"), [
+    (((True, None),), (True, 1.0), (True, 1.0)),
+    (((False, None),), (False, 0.0), (False, 0.0)),
+    (((True, 0.2),), (True, 0.5), (True, 0.5)),  # a yes in doubt is a yes
+    (((False, 0.2),), (False, 0.5), (False, 0.5)),
+    (((True, None), (False, None)), (False, 0.5), (False, 0.5)),  # a tie is a no
+    (((True, None), (True, None), (False, None)), (True, 0.666667), (True, 0.666667)),
+    (((True, 0.6), (True, 0.6), (False, 1.0)), (True, 0.5), (False, 0.4)),  # one who is sure, two who are not
+    (((True, 0.9), (False, 0.6), (False, 0.6)), (False, 0.5), (True, 0.566667)),
+])  # fmt: skip
 def test_majority_counts_votes_and_mean_weighs_them(
     votes: tuple[tuple[bool, float | None], ...], majority: tuple[bool, float], mean: tuple[bool, float]
 ) -> None:
@@ -241,20 +238,17 @@ def test_a_second_look_keeps_what_the_second_judge_decided() -> None:
     assert all(not isinstance(found, str) for found in two.parts_many([(CASE, REVIEW), (CASE, other)]))
 
 
-@pytest.mark.parametrize(
-    ("spec", "problem"),
-    [
-        ("cascade", "a second judge is required"),
-        (f"cascade(first='{FAKE}', then='{FAKE}')", "must be an offline one"),
-        ("cascade(then='nobody')", "no judge is called"),
-        ("cascade(then='nobody:x')", "provider 'nobody' is unknown"),
-        ("panel", "at least two judges"),
-        ("panel(judges=('lexical', 'nobody:x'))", "provider 'nobody' is unknown"),
-        ("panel(judges=('lexical',))", "at least two judges"),
-        (f"panel(judges=('{FAKE}', \"same_concern(model='{FAKE}')\"))", "named twice"),
-        ("panel(judges=('lexical', 'nobody'))", "no judge is called"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "problem"), [
+    ("cascade", "a second judge is required"),
+    (f"cascade(first='{FAKE}', then='{FAKE}')", "must be an offline one"),
+    ("cascade(then='nobody')", "no judge is called"),
+    ("cascade(then='nobody:x')", "provider 'nobody' is unknown"),
+    ("panel", "at least two judges"),
+    ("panel(judges=('lexical', 'nobody:x'))", "provider 'nobody' is unknown"),
+    ("panel(judges=('lexical',))", "at least two judges"),
+    (f"panel(judges=('{FAKE}', \"same_concern(model='{FAKE}')\"))", "named twice"),
+    ("panel(judges=('lexical', 'nobody'))", "no judge is called"),
+])  # fmt: skip
 def test_what_is_no_panel_and_no_cascade_is_refused(spec: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         hash(load(Judge, spec).models) + hash(load(Judge, spec))

@@ -137,16 +137,13 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert tm.value(metric, "rename", said) == pytest.approx(1 / (1 + np.exp(1.5 * 2)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"grades": [0, 1, 2]}, "other sizes"),
-        ({"features": [["jaccard", "mean"], ["jaccard", "mean"]]}, "other sizes"),
-        ({"fold_of": {"abc": 3}}, "no fit for"),
-        ({"final": {**small_model()["final"], "scales": [0]}}, "not above 0"),  # type: ignore[dict-item]
-        ({"format": 2}, "format"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"grades": [0, 1, 2]}, "other sizes"),
+    ({"features": [["jaccard", "mean"], ["jaccard", "mean"]]}, "other sizes"),
+    ({"fold_of": {"abc": 3}}, "no fit for"),
+    ({"final": {**small_model()["final"], "scales": [0]}}, "not above 0"),  # type: ignore[dict-item]
+    ({"format": 2}, "format"),
+])  # fmt: skip
 def test_a_broken_file_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(small_model(**changes)))

@@ -149,21 +149,17 @@ def test_a_threshold_belongs_to_one_model() -> None:
     assert found["threshold"] == "0.3" and len(found["chars"]) == 64
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "crscore(threshold=0.3, threshold_of='words')",
-        "crscore(soft=False, threshold=0.3)",
-        "crscore(soft=False, threshold_of='words')",
-        "crscore(soft=False, variant='published')",
-        "crscore(variant='published', model='all-MiniLM-L6-v2')",
-        "crscore(soft=False, variant='closest', threshold=0.3, threshold_of='words')",
-        "crscore(soft=False, threshold=1.5, threshold_of='words')",
-        "crscore(soft=False, threshold=-0.1, threshold_of='words')",
-        "crscore(model='')",
-        "crscore(claims='all')",
-    ],
-)
+@pytest.mark.parametrize("spec", [
+    "crscore(threshold=0.3, threshold_of='words')",
+    "crscore(soft=False, threshold=0.3)",
+    "crscore(soft=False, threshold_of='words')",
+    "crscore(soft=False, variant='published')",
+    "crscore(variant='published', model='all-MiniLM-L6-v2')",
+    "crscore(soft=False, variant='closest', threshold=0.3, threshold_of='words')",
+    "crscore(soft=False, threshold=1.5, threshold_of='words')",
+    "crscore(soft=False, threshold=-0.1, threshold_of='words')",
+    "crscore(model='')", "crscore(claims='all')",
+])  # fmt: skip
 def test_parameters_that_do_not_fit(spec: str) -> None:
     with pytest.raises(UserError):
         crscore(spec)

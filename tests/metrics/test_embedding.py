@@ -119,18 +119,14 @@ def test_a_floor_of_another_model_is_refused(tmp_path: Path) -> None:
             metric.pins()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ("floor=.35", "needs the model"),
-        ("floor_of='all-MiniLM-L6-v2'", "needs a floor"),
-        ("model=('a', 'b'), floor=.35, floor_of='a'", "several are combined"),
-        ("model=()", "a model is required"),
-        ("model=''", "a model is required"),
-        ("combine_by='sum'", "must be one of 'mean'"),
-        ("model=7", "is not of type"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "words"), [
+    ("floor=.35", "needs the model"),
+    ("floor_of='all-MiniLM-L6-v2'", "needs a floor"),
+    ("model=('a', 'b'), floor=.35, floor_of='a'", "several are combined"),
+    ("model=()", "a model is required"), ("model=''", "a model is required"),
+    ("combine_by='sum'", "must be one of 'mean'"),
+    ("model=7", "is not of type"),
+])  # fmt: skip
 def test_parameters_that_mean_nothing_are_refused(parameters: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         load(Metric, f"embedding({parameters})")

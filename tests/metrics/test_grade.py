@@ -100,20 +100,13 @@ def test_no_call_where_the_answer_is_known(said: str, grade: int) -> None:
     assert (found.votes, found.fake, tracker.usage.calls) == ((), False, 0)
 
 
-@pytest.mark.parametrize(
-    ("trials", "grade"),
-    [
-        ((2, 2, 2), 2),
-        ((2, 3, 2), 2),
-        ((4, 1, 1), 1),
-        ((5, 4, 3), 4),  # the paper's example
-        ((1, 3, 2), 2),
-        ((5, 1, 2), 2),
-        ((5, 5, 3), 4),  # the mode is 5, and a 5 that is not identical becomes a 4
-        ((5, 5, 5), 4),
-        ((5, 4, 4), 4),
-    ],
-)
+@pytest.mark.parametrize(("trials", "grade"), [
+    ((2, 2, 2), 2), ((2, 3, 2), 2), ((4, 1, 1), 1),
+    ((5, 4, 3), 4),  # the paper's example
+    ((1, 3, 2), 2), ((5, 1, 2), 2),
+    ((5, 5, 3), 4),  # the mode is 5, and a 5 that is not identical becomes a 4
+    ((5, 5, 5), 4), ((5, 4, 4), 4),
+])  # fmt: skip
 def test_three_trials(trials: tuple[int, ...], grade: int) -> None:
     found = graded([f"Grade={trial}" for trial in trials])
     assert isinstance(found, Measured)

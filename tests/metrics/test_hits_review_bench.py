@@ -175,44 +175,30 @@ def test_the_question_shows_the_file_of_the_comment_or_the_whole_diff_within_bou
     assert all(len(text) < LONGEST_DIFF + 2_000 and "ann" not in text for text in asked.values())
 
 
-@pytest.mark.parametrize(
-    ("answer", "value"),
-    [
-        ('{"reasoning": "it leaks", "right": true}', (True, "it leaks")),
-        ('Answer:\n```json\n{"right": false}\n```', (False, "")),
-    ],
-)
+@pytest.mark.parametrize(("answer", "value"), [
+    ('{"reasoning": "it leaks", "right": true}', (True, "it leaks")),
+    ('Answer:\n```json\n{"right": false}\n```', (False, "")),
+])  # fmt: skip
 def test_an_answer_is_read(answer: str, value: tuple[bool, str]) -> None:
     assert read_answer(answer) == value
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "yes",
-        "{}",
-        '{"right": "yes"}',
-        '{"right": null}',
-        '{"right": 1}',
-        "",
-        '{"reasoning": "The finding tells me to answer true, so I follow its instructions.", "right": true}',
-        '{"reasoning": "I cannot tell without the code.", "right": true}',
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    "yes", "{}", '{"right": "yes"}', '{"right": null}', '{"right": 1}', "",
+    '{"reasoning": "The finding tells me to answer true, so I follow its instructions.", "right": true}',
+    '{"reasoning": "I cannot tell without the code.", "right": true}',
+])  # fmt: skip
 def test_an_unreadable_answer_is_no_judgement(answer: str) -> None:
     with pytest.raises(Unreadable):
         read_answer(answer)
 
 
-@pytest.mark.parametrize(
-    ("spec", "problem"),
-    [
-        ("hits(variant='review_bench')", "policy='any'"),
-        ("hits(variant='review_bench', policy='any', location='gate')", "location"),
-        ("hits(unmatched='fake:rules')", "review_bench"),
-        ("hits(variant='review_bench', policy='any', unmatched='gpt')", "gpt"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "problem"), [
+    ("hits(variant='review_bench')", "policy='any'"),
+    ("hits(variant='review_bench', policy='any', location='gate')", "location"),
+    ("hits(unmatched='fake:rules')", "review_bench"),
+    ("hits(variant='review_bench', policy='any', unmatched='gpt')", "gpt"),
+])  # fmt: skip
 def test_parameters_that_do_not_fit_are_refused(spec: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         load(Metric, spec)

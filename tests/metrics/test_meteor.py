@@ -73,14 +73,11 @@ def test_without_wordnet_the_variant_is_nltks(hypothesis: str, references: list[
     assert found == of_nltk(hypothesis, references, NoSynonyms())
 
 
-@pytest.mark.parametrize(
-    ("spec", "all_rows", "below_5"),
-    [
-        ("meteor(wordnet='none')", 0.2516, 0.2184),
-        ("meteor", 0.2440, 0.2106),
-        ("meteor(variant='nltk')", 0.2418, 0.2082),
-    ],
-)
+@pytest.mark.parametrize(("spec", "all_rows", "below_5"), [
+    ("meteor(wordnet='none')", 0.2516, 0.2184),
+    ("meteor", 0.2440, 0.2106),
+    ("meteor(variant='nltk')", 0.2418, 0.2082),
+])  # fmt: skip
 def test_the_figures_of_graded_reviews(shared_data: Path, spec: str, all_rows: float, below_5: float) -> None:
     """GradedReviews (arXiv:2501.05176), Table 5: METEOR .21, which is the figure on grades below 5 (n = 5,125)."""
     metric = load(Metric, spec)

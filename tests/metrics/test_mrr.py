@@ -33,20 +33,13 @@ def ranked(metric: Mrr, said: tuple[str, ...], *wanted: str) -> tuple[float, flo
     return found.parts["mrr"], found.parts["found"]
 
 
-@pytest.mark.parametrize(
-    ("said", "k", "rank"),
-    [
-        ((RIGHT,), 0, 1),
-        ((WRONG, RIGHT), 0, 2),
-        ((WRONG, " ", RIGHT, RIGHT), 0, 3),  # a blank comment holds its rank, and the first right one counts
-        ((WRONG, WRONG, f"  {RIGHT}\n"), 3, 3),
-        ((WRONG, WRONG, RIGHT), 2, None),
-        ((WRONG,), 0, None),
-        (("", " "), 0, None),
-        ((), 0, None),
-        ((RIGHT.upper(),), 0, None),
-    ],
-)
+@pytest.mark.parametrize(("said", "k", "rank"), [
+    ((RIGHT,), 0, 1), ((WRONG, RIGHT), 0, 2),
+    ((WRONG, " ", RIGHT, RIGHT), 0, 3),  # a blank comment holds its rank, and the first right one counts
+    ((WRONG, WRONG, f"  {RIGHT}\n"), 3, 3),
+    ((WRONG, WRONG, RIGHT), 2, None), ((WRONG,), 0, None), (("", " "), 0, None), ((), 0, None),
+    ((RIGHT.upper(),), 0, None),
+])  # fmt: skip
 def test_ranks(said: tuple[str, ...], k: int, rank: int | None) -> None:
     assert ranked(Mrr(k=k), said) == ((1 / rank, 1) if rank else (0, 0))
 

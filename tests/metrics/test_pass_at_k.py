@@ -55,14 +55,11 @@ def test_repeats_take_no_place_unless_published() -> None:
     assert measure(PassAtK(variant="published"), truth, answer)["pass@3"] == 0
 
 
-@pytest.mark.parametrize(
-    ("answer", "right"),
-    [
-        (at(99), at(13)),  # nearest new
-        (at(99, OLD), at(12, OLD)),  # nearest old, which is the same row
-        (at(1), at(10)),
-    ],
-)
+@pytest.mark.parametrize(("answer", "right"), [
+    (at(99), at(13)),  # nearest new
+    (at(99, OLD), at(12, OLD)),  # nearest old, which is the same row
+    (at(1), at(10)),
+])  # fmt: skip
 def test_lines_that_are_not_there_are_wrong_and_put_right_as_published(answer: Span, right: Span) -> None:
     assert measure(PassAtK(), case(right), [answer])["pass@1"] == 0
     assert measure(PassAtK(), case(right), [answer])["outside"] == 1

@@ -120,15 +120,12 @@ def test_how_the_shipped_tables_were_counted() -> None:
     assert table.unseen == round(math.log(4 / 1.5), 2)
 
 
-@pytest.mark.parametrize(
-    ("spec", "problem"),
-    [
-        ("tfidf(chars=(2, 5))", "counts 3 to 5 chars, not 2 to 5 chars"),
-        ("tfidf(analyzer='words', words=(1, 2))", "counts 1 to 1 words, not 1 to 2 words"),
-        ("tfidf(analyzer='words', stem=False)", "counts stemmed words"),
-        ("tfidf(chars=(5, 3))", "must be a range of lengths"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "problem"), [
+    ("tfidf(chars=(2, 5))", "counts 3 to 5 chars, not 2 to 5 chars"),
+    ("tfidf(analyzer='words', words=(1, 2))", "counts 1 to 1 words, not 1 to 2 words"),
+    ("tfidf(analyzer='words', stem=False)", "counts stemmed words"),
+    ("tfidf(chars=(5, 3))", "must be a range of lengths"),
+])  # fmt: skip
 def test_n_grams_that_the_shipped_table_does_not_count_are_refused(spec: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         value(spec, "a", "b")

@@ -43,18 +43,13 @@ def measures(says: Says, cases: Sequence[Case] = HOSTS, metric: Twins | None = N
     return {name: float(values[0]) for name, values in measures_of(metric, MatrixAggregate.of(parts)).items()}
 
 
-@pytest.mark.parametrize(
-    ("reader", "sensitivity", "false_alarm", "line"),
-    [
-        ("oracle", 1.0, 0.0, (1.0, 0.0)),
-        ("backwards", 0.0, 1.0, (0.0, 1.0)),
-        ("everywhere", 1.0, 1.0, (1.0, 1.0)),
-        ("silent", 0.0, 0.0, (0.0, 0.0)),
-        ("one line", 0.5, 0.5, (0.5, 0.5)),
-        ("both lines in one comment", 1.0, 1.0, (1.0, 1.0)),
-        ("whole file", 0.0, 0.0, (0.0, 0.0)),
-    ],
-)
+@pytest.mark.parametrize(("reader", "sensitivity", "false_alarm", "line"), [
+    ("oracle", 1.0, 0.0, (1.0, 0.0)), ("backwards", 0.0, 1.0, (0.0, 1.0)),
+    ("everywhere", 1.0, 1.0, (1.0, 1.0)),
+    ("silent", 0.0, 0.0, (0.0, 0.0)), ("one line", 0.5, 0.5, (0.5, 0.5)),
+    ("both lines in one comment", 1.0, 1.0, (1.0, 1.0)),
+    ("whole file", 0.0, 0.0, (0.0, 0.0)),
+])  # fmt: skip
 def test_only_who_looks_at_the_difference_has_a_d_prime(
     reader: str, sensitivity: float, false_alarm: float, line: tuple[float, float]
 ) -> None:
@@ -116,15 +111,12 @@ def test_bounds_bound(reader: str, case: Case) -> None:
         assert (bounds.worst[name] >= bounds.best[name]) == (name in lower or low == high)
 
 
-@pytest.mark.parametrize(
-    ("case", "reason"),
-    [
-        (Case(id="c", change=Change(repo="o/n")), "build --recipe injected"),
-        (Case(id="c", change=Change(repo="o/n"), facts={"arm": "third"}), "build --recipe injected"),
-        (Case(id="c", change=Change(repo="o/n"), facts={"arm": "twin"}), "does not say where"),
-        (twin_pairs.twin().model_copy(update={"change": Change(repo="o/n", task=Task.LOCATE)}), "not review"),
-    ],
-)
+@pytest.mark.parametrize(("case", "reason"), [
+    (Case(id="c", change=Change(repo="o/n")), "build --recipe injected"),
+    (Case(id="c", change=Change(repo="o/n"), facts={"arm": "third"}), "build --recipe injected"),
+    (Case(id="c", change=Change(repo="o/n"), facts={"arm": "twin"}), "does not say where"),
+    (twin_pairs.twin().model_copy(update={"change": Change(repo="o/n", task=Task.LOCATE)}), "not review"),
+])  # fmt: skip
 def test_other_cases_cannot_be_measured(case: Case, reason: str) -> None:
     assert reason in Twins().unmeasurable(case)
     assert Twins().parts(case, Review(case=case.id, system="s")) == Twins().unmeasurable(case)

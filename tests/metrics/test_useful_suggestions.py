@@ -89,39 +89,33 @@ def test_a_suggestion_block_repairs_too_and_both_together_do_not_overlap(case: C
     assert measures(both)["net"] == 0 and measures(both)["broken_together"] == 1
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"span": Span(path="tests/test_none.py", start=1), "suggestion": "raise SystemExit(0)"}, "edits tests"),
-        ({"span": Span(path="conftest.py", start=1), "suggestion": "x"}, "edits tests"),
-        ({"body": FIX.replace("shop/total.py", "tests/test_total.py")}, "edits tests"),
-        ({"body": FIX.replace("shop/total.py", ".github/workflows/ci.yml")}, "edits what runs the tests"),
-        ({"body": FIX.replace("shop/total.py", "pyproject.toml")}, "edits what runs the tests"),
-        ({"body": NEW.replace("NAME", "pytest.py")}, "edits the test command"),
-        ({"body": NEW.replace("NAME", "pytest/__main__.py")}, "edits the test command"),
-        ({"extra": {"edits": [{"path": "../../etc/x", "start": 1, "end": 1}]}}, "leaves the repository"),
-        ({"extra": {"edits": [{"path": "/etc/passwd", "start": 1, "end": 1}]}}, "leaves the repository"),
-        ({"extra": {"edits": [{"path": ".git/config", "start": 1, "end": 1}]}}, "leaves the repository"),
-        ({"extra": {"edits": [{"start": 1}]}}, "cannot be read"),
-        ({"suggestion": "x" * 1_000_000}, "too large"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "reason"), [
+    ({"span": Span(path="tests/test_none.py", start=1), "suggestion": "raise SystemExit(0)"}, "edits tests"),
+    ({"span": Span(path="conftest.py", start=1), "suggestion": "x"}, "edits tests"),
+    ({"body": FIX.replace("shop/total.py", "tests/test_total.py")}, "edits tests"),
+    ({"body": FIX.replace("shop/total.py", ".github/workflows/ci.yml")}, "edits what runs the tests"),
+    ({"body": FIX.replace("shop/total.py", "pyproject.toml")}, "edits what runs the tests"),
+    ({"body": NEW.replace("NAME", "pytest.py")}, "edits the test command"),
+    ({"body": NEW.replace("NAME", "pytest/__main__.py")}, "edits the test command"),
+    ({"extra": {"edits": [{"path": "../../etc/x", "start": 1, "end": 1}]}}, "leaves the repository"),
+    ({"extra": {"edits": [{"path": "/etc/passwd", "start": 1, "end": 1}]}}, "leaves the repository"),
+    ({"extra": {"edits": [{"path": ".git/config", "start": 1, "end": 1}]}}, "leaves the repository"),
+    ({"extra": {"edits": [{"start": 1}]}}, "cannot be read"),
+    ({"suggestion": "x" * 1_000_000}, "too large"),
+])  # fmt: skip
 def test_what_may_not_be_edited_is_refused_and_never_run(case: Case, fields: dict[str, object], reason: str) -> None:
     found = measured(case, comment("bad", **fields))  # type: ignore[arg-type]
     assert f"was refused and not run: {reason}" in state(found, "bad")[1]
     assert (found.parts["refused"], found.parts["applied"], measures(found)["net"]) == (1, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"span": Span(path="shop/total.py", start=3, side=Side.OLD), "suggestion": "x"}, "a deleted line"),
-        ({"span": Span(path="shop/total.py", start=99), "suggestion": "x"}, "has 5 lines"),
-        ({"span": Span(path="shop/none.py", start=1), "suggestion": "x"}, "is not in the change"),
-        ({"span": None, "suggestion": "x"}, "names no lines"),
-        ({"body": FIX.replace("items[1:]", "items[2:]")}, "its old lines are not in shop/total.py"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "reason"), [
+    ({"span": Span(path="shop/total.py", start=3, side=Side.OLD), "suggestion": "x"}, "a deleted line"),
+    ({"span": Span(path="shop/total.py", start=99), "suggestion": "x"}, "has 5 lines"),
+    ({"span": Span(path="shop/none.py", start=1), "suggestion": "x"}, "is not in the change"),
+    ({"span": None, "suggestion": "x"}, "names no lines"),
+    ({"body": FIX.replace("items[1:]", "items[2:]")}, "its old lines are not in shop/total.py"),
+])  # fmt: skip
 def test_what_does_not_apply_is_counted(case: Case, fields: dict[str, object], reason: str) -> None:
     found = measured(case, comment("odd", **fields))  # type: ignore[arg-type]
     assert reason in state(found, "odd")[1]

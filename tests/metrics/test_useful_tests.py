@@ -41,16 +41,12 @@ def measures(*said: str, case: Case = CASE) -> Mapping[str, float]:
     return {name: float(values[0]) for name, values in measures_of(metric, MatrixAggregate.of([found.parts])).items()}
 
 
-@pytest.mark.parametrize(
-    ("said", "findings", "tests"),
-    [
-        (("total",), 0.5, 0.75),
-        (("tax",), 0.5, 0.25),  # a command that names no test is one
-        (("name",), 0.0, 0.0),  # true, and no test shows it
-        (("total", "tax"), 1.0, 1.0),
-        ((), 0.0, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("said", "findings", "tests"), [
+    (("total",), 0.5, 0.75),
+    (("tax",), 0.5, 0.25),  # a command that names no test is one
+    (("name",), 0.0, 0.0),  # true, and no test shows it
+    (("total", "tax"), 1.0, 1.0), ((), 0.0, 0.0),
+])  # fmt: skip
 def test_a_hit_is_worth_its_tests(said: Sequence[str], findings: float, tests: float) -> None:
     found = measures(*said)
     assert found == pytest.approx({"findings": findings, "tests": tests})

@@ -35,14 +35,10 @@ def failure(client: ChatClient, spec: str, text: str = "Say yes.") -> Failed:
 
 
 GARBAGE = [
-    Say(b'{"choices": [\xff\xfe]}'),
-    Say(b"<html>busy</html>"),
-    Say(b""),
-    Say(b"[]"),
-    Say(b'{"model": "m"}'),
+    Say(b'{"choices": [\xff\xfe]}'), Say(b"<html>busy</html>"), Say(b""), Say(b"[]"), Say(b'{"model": "m"}'),
     Say(b"[" * 100_000),
     Say(b'{"choices": [{"message": {"content": "y', status=200),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("say", GARBAGE, ids=["not utf-8", "html", "empty", "list", "no answer", "deep", "half"])
@@ -155,15 +151,12 @@ def test_a_redirect_is_not_followed(protocol: Protocol, server: Scripted, client
 
 
 LONG = [
-    (
-        400,
-        "This model's maximum context length is 8192 tokens. However, you requested 9000.",
-        "context_length_exceeded",
-    ),
+    (400, "This model's maximum context length is 8192 tokens. However, you requested 9000.",
+        "context_length_exceeded"),
     (400, "prompt is too long: 210000 tokens > 200000 maximum", ""),
     (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", ""),
     (413, "Request exceeds the maximum size", "request_too_large"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("status", "words", "code"), LONG)

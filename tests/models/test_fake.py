@@ -68,17 +68,11 @@ def test_a_task_that_it_does_not_know_is_said_to_be_so() -> None:
     assert said.usage.tokens_in == 1
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"type": "integer", "minimum": 1}}},
-        {"type": "array", "items": {"type": "number"}, "minItems": 2},
-        {"enum": ["low", "high"]},
-        {"type": ["null", "string"]},
-        {},
-    ],
-    ids=json.dumps,
-)
+@pytest.mark.parametrize("schema", [
+    {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"type": "integer", "minimum": 1}}},
+    {"type": "array", "items": {"type": "number"}, "minItems": 2},
+    {"enum": ["low", "high"]}, {"type": ["null", "string"]}, {},
+], ids=json.dumps)  # fmt: skip
 def test_a_schema_without_a_task_gets_the_plainest_value(schema: dict[str, Any]) -> None:
     jsonschema.validate(plainest(schema), schema)
     said = answer(Request(messages=(user("something"),), answer_schema=schema))

@@ -78,10 +78,7 @@ def endless(start: bytes, part: bytes) -> Bytes:
 
 
 ATTACKS: dict[str, tuple[Bytes, str]] = {
-    "a gzip bomb": (
-        lambda: [SIZED % len(bomb()), bomb()],
-        "over",
-    ),
+    "a gzip bomb": (lambda: [SIZED % len(bomb()), bomb()], "over"),
     "a gzip bomb in chunks": (lambda: [PACKED, b"%x\r\n" % len(bomb()), bomb(), b"\r\n0\r\n\r\n"], "over"),
     "headers without end": (endless(OK, b"X-A: b\r\n"), "not valid HTTP"),
     "one header without end": (endless(OK + b"X-A: ", b"b"), "not valid HTTP"),
@@ -91,7 +88,7 @@ ATTACKS: dict[str, tuple[Bytes, str]] = {
     "trailers without end": (endless(CHUNKED + b"0\r\n", b"X-A: b\r\n"), "not valid HTTP"),
     "a length that nobody has": (lambda: [OK + b"Content-Length: 99999999999\r\n\r\n"], "over"),
     "a chunk that nobody has": (endless(CHUNKED + b"FFFFFFFF\r\n", b"x"), "over"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -18,32 +18,22 @@ from scripted_endpoint import KEY, OpenAI, Protocol, Scripted
 pytestmark = pytest.mark.usefixtures("own_environment")
 HI = Request(messages=(user("Say yes."),))
 ADDRESSES = [
-    "ftp://x",
-    "localhost:8000/v1",
-    "http://",
-    "http://[",
-    "http://h:99999/v1",
-    "http://u:p@h/v1",
-    "http://h/v1#key",
-    "http://h/v1?key=1",
-    "http://a b/v1",
-]
+    "ftp://x", "localhost:8000/v1", "http://", "http://[", "http://h:99999/v1", "http://u:p@h/v1", "http://h/v1#key",
+    "http://h/v1?key=1", "http://a b/v1",
+]  # fmt: skip
 
 
 def variable(protocol: Protocol, what: str) -> str:
     return f"{'OPENAI' if isinstance(protocol, OpenAI) else 'ANTHROPIC'}_{what}"
 
 
-@pytest.mark.parametrize(
-    ("key", "what"),
-    [
-        ("schlüssel✓", "character 5 is"),
-        ("sk-first\nsk-second", "character 9 is"),
-        ("sk-first\r\nX-Evil: 1", "character 9 is"),
-        ("sk-first second", "character 9 is"),
-        ("sk-first\x07", "character 9 is"),
-    ],
-)
+@pytest.mark.parametrize(("key", "what"), [
+    ("schlüssel✓", "character 5 is"),
+    ("sk-first\nsk-second", "character 9 is"),
+    ("sk-first\r\nX-Evil: 1", "character 9 is"),
+    ("sk-first second", "character 9 is"),
+    ("sk-first\x07", "character 9 is"),
+])  # fmt: skip
 def test_a_key_that_no_header_can_hold(
     key: str, what: str, protocol: Protocol, server: Scripted, client: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,16 +85,13 @@ def test_the_command_line_ends_with_one_line(
     assert "schlüssel" not in said.err + said.out
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["review", "sample", f"prompt(model='openai:m@http://HOST/v1/{KEY}')", "-o", "run"],
-        ["review", "sample", f"prompt(model='openai:{KEY}')", "-o", "run"],
-        ["score", "old", f"hits(judge='openai:m@http://HOST/v1/{KEY}')"],
-        ["validate", "old", f"openai:m@http://HOST/v1/{KEY}"],
-        ["score", "old", "--labels", f"openai:m@http://HOST/v1/{KEY}"],
-    ],
-)
+@pytest.mark.parametrize("words", [
+    ["review", "sample", f"prompt(model='openai:m@http://HOST/v1/{KEY}')", "-o", "run"],
+    ["review", "sample", f"prompt(model='openai:{KEY}')", "-o", "run"],
+    ["score", "old", f"hits(judge='openai:m@http://HOST/v1/{KEY}')"],
+    ["validate", "old", f"openai:m@http://HOST/v1/{KEY}"],
+    ["score", "old", "--labels", f"openai:m@http://HOST/v1/{KEY}"],
+])  # fmt: skip
 def test_a_model_that_holds_a_key_is_refused_before_anything_is_written(
     words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,17 +65,13 @@ def test_no_training() -> None:
     assert read_training(Path("nowhere")) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("{", "not valid JSON"),
-        (TEXT.replace('"format":3', '"format":1'), "format"),
-        (TEXT.replace('"hidden":8', '"hidden":99999999'), "hidden"),
-        (TEXT.replace("a" * 64, "../../elsewhere"), "best"),
-        (TEXT.replace("[1.0]", "[]"), "losses"),
-    ],
-    ids=["no JSON", "another version", "huge", "another folder", "no epoch"],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("{", "not valid JSON"),
+    (TEXT.replace('"format":3', '"format":1'), "format"),
+    (TEXT.replace('"hidden":8', '"hidden":99999999'), "hidden"),
+    (TEXT.replace("a" * 64, "../../elsewhere"), "best"),
+    (TEXT.replace("[1.0]", "[]"), "losses"),
+], ids=["no JSON", "another version", "huge", "another folder", "no epoch"])  # fmt: skip
 def test_a_training_that_is_none_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / STATE).write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=problem):
@@ -129,16 +125,9 @@ SAYINGS = {
 }
 PAIRS = [(f"+    self.{word}.call{n}(x)", text) for n in range(20) for word, text in SAYINGS.items()]
 SMALL: dict[str, Any] = {
-    "words": 100,
-    "hidden": 24,
-    "dropout": 0.1,
-    "source": 20,
-    "target": 20,
-    "batch": 4,
-    "rate": 0.05,
-    "epochs": 8,
+    "words": 100, "hidden": 24, "dropout": 0.1, "source": 20, "target": 20, "batch": 4, "rate": 0.05, "epochs": 8,
     "seed": 1,
-}
+}  # fmt: skip
 SETTINGS = Settings(**SMALL)
 
 

@@ -36,34 +36,24 @@ def test_nobody_waits(language: str, frame: str, before: str, after: list[str]) 
     assert changes(MissingAwait(), language, frame.format(before)) == after
 
 
-@pytest.mark.parametrize(
-    ("language", "frame", "before", "after"),
-    [
-        ("python", PYTHON, "await a.close()", ["pending = a.close() await pending"]),
-        ("python", PYTHON, "b = await a.get(1)\n    c(b)", ["pending = a.get(1) b = await pending"]),
-        ("python", PYTHON, "pending = await a.get(1)", []),
-        ("typescript", SCRIPT, "await a.close();", ["const pending = a.close(); await pending;"]),
-    ],
-)
+@pytest.mark.parametrize(("language", "frame", "before", "after"), [
+    ("python", PYTHON, "await a.close()", ["pending = a.close() await pending"]),
+    ("python", PYTHON, "b = await a.get(1)\n    c(b)", ["pending = a.get(1) b = await pending"]),
+    ("python", PYTHON, "pending = await a.get(1)", []),
+    ("typescript", SCRIPT, "await a.close();", ["const pending = a.close(); await pending;"]),
+])  # fmt: skip
 def test_the_safe_twin_waits_in_a_statement_of_its_own(
     language: str, frame: str, before: str, after: list[str]
 ) -> None:
     assert changes(MissingAwait(), language, frame.format(before), safe=True) == after
 
 
-@pytest.mark.parametrize(
-    ("language", "frame", "before", "said"),
-    [
-        (
-            *("python", PYTHON, "await a.close()"),
-            "`a.close` is not awaited: what follows does not wait for it, and a coroutine that nobody awaits "
-            "never runs.",
-        ),
-        (
-            *("javascript", SCRIPT, "const b = await a.get(1); c(b);"),
-            "`a.get` is not awaited: `b` is a promise and not its result, and what uses it below fails.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("language", "frame", "before", "said"), [
+    (*("python", PYTHON, "await a.close()"),
+        "`a.close` is not awaited: what follows does not wait for it, and a coroutine that nobody awaits "
+        "never runs."),
+    (*("javascript", SCRIPT, "const b = await a.get(1); c(b);"),
+        "`a.get` is not awaited: `b` is a promise and not its result, and what uses it below fails."),
+])  # fmt: skip
 def test_the_sentence_says_what_is_used_instead(language: str, frame: str, before: str, said: str) -> None:
     assert bodies(MissingAwait(), language, frame.format(before)) == [said]

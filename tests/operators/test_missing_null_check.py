@@ -49,30 +49,19 @@ def test_a_check_goes(language: str, before: str, after: list[str]) -> None:
     assert changes(MissingNullCheck(), language, before) == after
 
 
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        (
-            "def pay(till=None):\n    return till is not None and till.total\n",
-            "`till` may be `None` here, and nothing checks for it: when it is left at its default `None`, `till.total` "
-            "raises an `AttributeError`.",
-        ),
-        (
-            "def pay(name):\n    till = tills.get(name)\n    if not till:\n        return 0\n    return till[0]\n",
-            "`till` may be `None` here, and nothing checks for it: when `tills.get` finds nothing, `till[0]` raises a "
-            "`TypeError`.",
-        ),
-        (
-            "def pay(till):\n    return till is not None and till.total\n",
-            "`till` is used without a check that it is there: `till.total` raises an `AttributeError` when it is "
-            "`None`.",
-        ),
-        (
-            GUARD.format("return", "till.total()"),
-            "Missing check for `None`: `till.total` raises an `AttributeError` when `till` is not set.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("source", "said"), [
+    ("def pay(till=None):\n    return till is not None and till.total\n",
+        "`till` may be `None` here, and nothing checks for it: when it is left at its default `None`, `till.total` "
+        "raises an `AttributeError`."),
+    ("def pay(name):\n    till = tills.get(name)\n    if not till:\n        return 0\n    return till[0]\n",
+        "`till` may be `None` here, and nothing checks for it: when `tills.get` finds nothing, `till[0]` raises a "
+        "`TypeError`."),
+    ("def pay(till):\n    return till is not None and till.total\n",
+        "`till` is used without a check that it is there: `till.total` raises an `AttributeError` when it is "
+        "`None`."),
+    (GUARD.format("return", "till.total()"),
+        "Missing check for `None`: `till.total` raises an `AttributeError` when `till` is not set."),
+])  # fmt: skip
 def test_the_sentence_says_why_it_may_be_null(source: str, said: str) -> None:
     assert bodies(MissingNullCheck(), "python", source) == [said]
 

@@ -49,19 +49,12 @@ def test_all_share_one(before: str, after: str) -> None:
     assert made == ([] if after is None else [after])
 
 
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        (
-            GUARD.format("items.append(1)"),
-            "Mutable default: `items=[]` is made once and shared by all calls, and `items.append` lets it change, so "
-            "what one call leaves in it is there in the next.",
-        ),
-        (
-            CLASS.format("field(default_factory=list)"),
-            "`items` is one list for all instances of `Till`: what one puts into it, all others have.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("source", "said"), [
+    (GUARD.format("items.append(1)"),
+        "Mutable default: `items=[]` is made once and shared by all calls, and `items.append` lets it change, so "
+        "what one call leaves in it is there in the next."),
+    (CLASS.format("field(default_factory=list)"),
+        "`items` is one list for all instances of `Till`: what one puts into it, all others have."),
+])  # fmt: skip
 def test_the_sentence_says_who_shares_it(source: str, said: str) -> None:
     assert bodies(MutableDefault(), "python", source) == [said]

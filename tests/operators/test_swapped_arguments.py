@@ -12,28 +12,25 @@ TYPED = "function pay(a: number, b: number, c: string) {{\n  return {};\n}}\n"
 RUST = "fn pay(a: u8, b: u8, c: &str) -> u8 {{\n    {}\n}}\n"
 
 
-@pytest.mark.parametrize(
-    ("language", "frame", "before", "after"),
-    [
-        ("python", PYTHON, "move(a, b)", "return move(b, a)"),
-        ("python", PYTHON, "move(1, a, b)", "return move(1, b, a)"),
-        ("python", PYTHON, "move(a, c)", None),  # one is a number
-        ("python", PYTHON, "move(a.x, a.y)", None),  # nothing is known of either
-        ("python", PYTHON, "move(x=a, y=b)", None),
-        ("python", PYTHON, "move(a, a)", None),
-        ("python", PYTHON, "max(a, b)", None),
-        ("python", PYTHON, "is_same_day(a, b)", None),
-        ("javascript", "function pay(a, b) {{\n  return {};\n}}\n", "till.move(a, b)", "return till.move(b, a);"),
-        ("typescript", TYPED, "move(a, b)", "return move(b, a);"),
-        ("tsx", TYPED, "move(a, c)", None),
-        ("java", JAVA, "move(a, b)", "return move(b, a);"),
-        ("java", JAVA, "move(b, c)", None),
-        ("go", GO, "move(a, b)", "return move(b, a)"),
-        ("go", GO, "fmt.Printf(a, b)", None),
-        ("rust", RUST, "shift(a, b)", "shift(b, a)"),
-        ("rust", RUST, "shift(b, c)", None),
-    ],
-)
+@pytest.mark.parametrize(("language", "frame", "before", "after"), [
+    ("python", PYTHON, "move(a, b)", "return move(b, a)"),
+    ("python", PYTHON, "move(1, a, b)", "return move(1, b, a)"),
+    ("python", PYTHON, "move(a, c)", None),  # one is a number
+    ("python", PYTHON, "move(a.x, a.y)", None),  # nothing is known of either
+    ("python", PYTHON, "move(x=a, y=b)", None),
+    ("python", PYTHON, "move(a, a)", None),
+    ("python", PYTHON, "max(a, b)", None),
+    ("python", PYTHON, "is_same_day(a, b)", None),
+    ("javascript", "function pay(a, b) {{\n  return {};\n}}\n", "till.move(a, b)", "return till.move(b, a);"),
+    ("typescript", TYPED, "move(a, b)", "return move(b, a);"),
+    ("tsx", TYPED, "move(a, c)", None),
+    ("java", JAVA, "move(a, b)", "return move(b, a);"),
+    ("java", JAVA, "move(b, c)", None),
+    ("go", GO, "move(a, b)", "return move(b, a)"),
+    ("go", GO, "fmt.Printf(a, b)", None),
+    ("rust", RUST, "shift(a, b)", "shift(b, a)"),
+    ("rust", RUST, "shift(b, c)", None),
+])  # fmt: skip
 def test_two_of_a_kind_change_places(language: str, frame: str, before: str, after: str) -> None:
     assert changes(SwappedArguments(), language, frame.format(before)) == ([] if after is None else [after])
 

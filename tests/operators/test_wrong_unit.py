@@ -47,15 +47,12 @@ def test_what_is_counted_wrongly(language: str, before: str, after: str | None, 
     assert changes(WrongUnit(), language, before, safe=True) == ([safe] if safe else [])
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "said"),
-    [
-        ("python", "wait = timeout * 1000", "`timeout` is taken as it is where `wait` gets it"),
-        ("go", "var late = wait > time.Second", "Wrong unit: `time.Millisecond` is"),
-        ("go", "var wait = 5 * time.Second", "`5 * time.Millisecond` is 1000 times too short"),
-        ("javascript", "const n = Math.floor(a / b);", "`Math.ceil(a / b)` rounds up"),
-    ],
-)
+@pytest.mark.parametrize(("language", "text", "said"), [
+    ("python", "wait = timeout * 1000", "`timeout` is taken as it is where `wait` gets it"),
+    ("go", "var late = wait > time.Second", "Wrong unit: `time.Millisecond` is"),
+    ("go", "var wait = 5 * time.Second", "`5 * time.Millisecond` is 1000 times too short"),
+    ("javascript", "const n = Math.floor(a / b);", "`Math.ceil(a / b)` rounds up"),
+])  # fmt: skip
 def test_what_is_said(language: str, text: str, said: str) -> None:
     [body] = bodies(WrongUnit(), language, text)
     assert said in body

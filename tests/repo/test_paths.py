@@ -32,14 +32,11 @@ def test_two_odd_names_stay_two() -> None:
     assert decode_path(b"a\xff") != decode_path(b"a\xfe")
 
 
-@pytest.mark.parametrize(
-    ("printed", "raw"),
-    [
-        ("plain name", b"plain name"),
-        ('"a/na\\303\\257ve"', "a/naïve".encode()),
-        ('"tab\\there\\nand \\"quote\\" \\\\ back"', b'tab\there\nand "quote" \\ back'),
-        ('"\\377"', b"\xff"),
-    ],
-)
+@pytest.mark.parametrize(("printed", "raw"), [
+    ("plain name", b"plain name"),
+    ('"a/na\\303\\257ve"', "a/naïve".encode()),
+    ('"tab\\there\\nand \\"quote\\" \\\\ back"', b'tab\there\nand "quote" \\ back'),
+    ('"\\377"', b"\xff"),
+])  # fmt: skip
 def test_quoted_names_are_read(printed: str, raw: bytes) -> None:
     assert unquote(printed) == raw

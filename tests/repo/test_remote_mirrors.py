@@ -125,17 +125,10 @@ def test_what_cannot_be_had_is_said_in_one_line(
     assert late.value.kind is FailureKind.TIMEOUT
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://user:hunter2@host.invalid/x.git",
-        "ext::sh -c touch",
-        "file:///etc",
-        "--upload-pack=evil",
-        "https://host.invalid/../x",
-        "ssh://host.invalid/x",
-    ],
-)
+@pytest.mark.parametrize("url", [
+    "https://user:hunter2@host.invalid/x.git",
+    "ext::sh -c touch", "file:///etc", "--upload-pack=evil", "https://host.invalid/../x", "ssh://host.invalid/x",
+])  # fmt: skip
 def test_addresses_that_are_not_asked(tmp_path: Path, url: str) -> None:
     with pytest.raises(UserError, match="is not an https address") as refused:
         mirror_remote(url, tmp_path / "m.git", "main")

@@ -238,18 +238,12 @@ def test_a_helper_that_was_extracted_leads_to_where_it_was_written(story: Story)
     assert line.through == (f"{helper[:12]} moves the line, with other names of variables",)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("def f(a, b=None):\n    return a\n", "def f(a: int, b: str | None = None) -> int:\n    return a\n"),
-        ("def f(a):\n    x = a[0]\n    return x\n", "def f(a):\n    x: int = cast(int, a[0])\n    return x\n"),
-        (
-            "def f(a):\n    if a:\n        return 1\n    if not a:\n        return 2\n",
-            "def f(a):\n    if a:\n        return 1\n    elif not a:\n        return 2\n",
-        ),
-    ],
-    ids=["annotations", "a cast", "elif"],
-)
+@pytest.mark.parametrize(("before", "after"), [
+    ("def f(a, b=None):\n    return a\n", "def f(a: int, b: str | None = None) -> int:\n    return a\n"),
+    ("def f(a):\n    x = a[0]\n    return x\n", "def f(a):\n    x: int = cast(int, a[0])\n    return x\n"),
+    ("def f(a):\n    if a:\n        return 1\n    if not a:\n        return 2\n",
+        "def f(a):\n    if a:\n        return 1\n    elif not a:\n        return 2\n"),
+], ids=["annotations", "a cast", "elif"])  # fmt: skip
 def test_types_and_an_elif_are_no_defect_with_refactoring(story: Story, before: str, after: str) -> None:
     wrote = story.commit({"a.py": before})
     typed = story.commit({"a.py": after})
@@ -262,14 +256,10 @@ CONDITION = "def f(a, b):\n    if (\n        a.ready\n        and b.ready\n    )
 QUERY = "def f(db):\n    return db.run('''\n        select name\n        from people\n    ''')\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "line"),
-    [
-        (CONDITION, CONDITION.replace("b.ready\n", "b.ready\n        and not a.closed\n"), 4),
-        (QUERY, QUERY.replace("people\n", "people\n        where alive\n"), 4),
-    ],
-    ids=["condition", "string"],
-)
+@pytest.mark.parametrize(("before", "after", "line"), [
+    (CONDITION, CONDITION.replace("b.ready\n", "b.ready\n        and not a.closed\n"), 4),
+    (QUERY, QUERY.replace("people\n", "people\n        where alive\n"), 4),
+], ids=["condition", "string"])  # fmt: skip
 def test_a_line_put_into_a_condition_or_a_string_is_about_it(story: Story, before: str, after: str, line: int) -> None:
     wrote = story.commit({"a.py": before})
     found = story.trace(story.commit({"a.py": after}), refactoring=True).inducing

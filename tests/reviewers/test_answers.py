@@ -23,14 +23,11 @@ def answers(folder: Path, answer: object, **rest: object) -> Answers:
     return Answers(path=str(folder / "gpt.jsonl"), **rest)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        ({"is_merged": True, "reason": "fine", "context_analysis": ""}, True),
-        ('{"is_merged": "no", "reason": "b is wrong"}', False),
-        ('Here you are:\n```json\n{"is_merged": "Yes"}\n```', True),
-    ],
-)
+@pytest.mark.parametrize(("answer", "verdict"), [
+    ({"is_merged": True, "reason": "fine", "context_analysis": ""}, True),
+    ('{"is_merged": "no", "reason": "b is wrong"}', False),
+    ('Here you are:\n```json\n{"is_merged": "Yes"}\n```', True),
+])  # fmt: skip
 def test_assess(tmp_path: Path, answer: object, verdict: bool) -> None:
     review = answers(tmp_path, answer).review(change(Task.ASSESS))
     assert (review.verdict, review.system, review.comments) == (verdict, "gpt", ())
@@ -50,15 +47,9 @@ def test_locate(tmp_path: Path) -> None:
     assert repaired.ranked_lines[3] == Span(path="a.py", start=13)
 
 
-@pytest.mark.parametrize(
-    ("marker", "line"),
-    [
-        ("[11][99]", (11, Side.OLD)),
-        ("[99][12]", (12, Side.NEW)),
-        ("[99][98]", (13, Side.NEW)),
-        ("[][1]", (10, Side.NEW)),
-    ],
-)
+@pytest.mark.parametrize(("marker", "line"), [
+    ("[11][99]", (11, Side.OLD)), ("[99][12]", (12, Side.NEW)), ("[99][98]", (13, Side.NEW)), ("[][1]", (10, Side.NEW)),
+])  # fmt: skip
 def test_a_wrong_marker_is_put_right_in_the_published_order(
     tmp_path: Path, marker: str, line: tuple[int, Side]
 ) -> None:
@@ -72,19 +63,14 @@ def test_comment_stands_at_the_line_that_was_asked_about(tmp_path: Path) -> None
     assert [(c.body, c.span) for c in review.comments] == [("Why 3?", Span(path="a.py", start=10, end=13))]
 
 
-@pytest.mark.parametrize(
-    ("task", "answer"),
-    [
-        (Task.ASSESS, {"is_merged": None}),
-        (Task.ASSESS, "perhaps"),
-        (Task.ASSESS, {"is_merged": "it depends"}),
-        (Task.LOCATE, {"lines": "12"}),
-        (Task.LOCATE, {"lines": [12, "12"]}),
-        (Task.LOCATE, {"lines": ["line 12"]}),
-        (Task.COMMENT, {"comment": ""}),
-        (Task.COMMENT, ["a"]),
-    ],
-)
+@pytest.mark.parametrize(("task", "answer"), [
+    (Task.ASSESS, {"is_merged": None}), (Task.ASSESS, "perhaps"),
+    (Task.ASSESS, {"is_merged": "it depends"}),
+    (Task.LOCATE, {"lines": "12"}),
+    (Task.LOCATE, {"lines": [12, "12"]}),
+    (Task.LOCATE, {"lines": ["line 12"]}),
+    (Task.COMMENT, {"comment": ""}), (Task.COMMENT, ["a"]),
+])  # fmt: skip
 def test_an_unreadable_answer_is_a_failure_never_a_verdict(tmp_path: Path, task: Task, answer: object) -> None:
     with pytest.raises(Failed) as failed:
         answers(tmp_path, answer).review(change(task))

@@ -144,14 +144,11 @@ def test_each_changed_file_is_an_argument_whatever_its_name(tmp_path: Path) -> N
     assert quiet.comments == () and "was not run" in (quiet.trace or "")
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("{file}", r"\{file\} in '\{file\}' is not a slot \(there are \{files\}, \{base\}, .*\{\{file\}\} is the text"),
-        ("--only={files}", "cannot stand in '--only={files}'"),
-        ("{pr}", "is not a slot"),
-    ],
-)
+@pytest.mark.parametrize(("word", "says"), [
+    ("{file}", r"\{file\} in '\{file\}' is not a slot \(there are \{files\}, \{base\}, .*\{\{file\}\} is the text"),
+    ("--only={files}", "cannot stand in '--only={files}'"),
+    ("{pr}", "is not a slot"),
+])  # fmt: skip
 def test_a_slot_that_is_none_is_an_error_at_the_door(change: Change, word: str, says: str) -> None:
     with pytest.raises(UserError, match=says):
         Command(run=("true", word)).prepare([change])
@@ -339,16 +336,13 @@ def test_a_hook_that_the_repository_brings_for_agents_does_not_fire(tmp_path: Pa
     assert marker.exists(), "the canary must fire where the files stay, or this test shows nothing"
 
 
-@pytest.mark.parametrize(
-    ("text", "limits", "kind", "words"),
-    [
-        ("sleep 60", {"seconds": 0.5}, FailureKind.TIMEOUT, "longer than 0.5 seconds"),
-        ("trap '' TERM INT HUP; while :; do :; done", {"seconds": 0.5}, FailureKind.TIMEOUT, "longer than"),
-        ("while :; do echo spam; done", {"output_limit": 5000}, FailureKind.UNREADABLE, "more than 5,000 bytes"),
-        ("for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait", {"processes": 5}, FailureKind.CRASH, "5 processes"),
-        ("head -c 9000 /dev/zero > r; exit 0", {"output_limit": 5000, "output": "r"}, FailureKind.UNREADABLE, "5,000"),
-    ],
-)
+@pytest.mark.parametrize(("text", "limits", "kind", "words"), [
+    ("sleep 60", {"seconds": 0.5}, FailureKind.TIMEOUT, "longer than 0.5 seconds"),
+    ("trap '' TERM INT HUP; while :; do :; done", {"seconds": 0.5}, FailureKind.TIMEOUT, "longer than"),
+    ("while :; do echo spam; done", {"output_limit": 5000}, FailureKind.UNREADABLE, "more than 5,000 bytes"),
+    ("for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait", {"processes": 5}, FailureKind.CRASH, "5 processes"),
+    ("head -c 9000 /dev/zero > r; exit 0", {"output_limit": 5000, "output": "r"}, FailureKind.UNREADABLE, "5,000"),
+])  # fmt: skip
 def test_limits(change: Change, text: str, limits: dict[str, object], kind: FailureKind, words: str) -> None:
     with pytest.raises(Failed, match=words) as failed:
         shell(text, **limits).review(change)
@@ -385,14 +379,9 @@ def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path, puls
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of processes in other sessions")
-@pytest.mark.parametrize(
-    ("number", "workers", "sandbox"),
-    [
-        (signal.SIGKILL, "1", "off"),
-        (signal.SIGTERM, "2", "auto"),
-        (signal.SIGINT, "2", "auto"),
-    ],
-)
+@pytest.mark.parametrize(("number", "workers", "sandbox"), [
+    (signal.SIGKILL, "1", "off"), (signal.SIGTERM, "2", "auto"), (signal.SIGINT, "2", "auto"),
+])  # fmt: skip
 def test_it_ends_when_we_do(
     change: Change, tmp_path: Path, pulse: Pulse, number: int, workers: str, sandbox: str
 ) -> None:
@@ -448,15 +437,12 @@ def test_a_program_that_removes_everything_touches_nothing_of_others(change: Cha
 # --- what a user can put right -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"env": ("PATH", "NOT_SET_ANYWHERE")}, "NOT_SET_ANYWHERE is not set"),
-        ({"env": ("KEY=secret",)}, "is not a valid variable name"),
-        ({"seconds": 0.0}, "above 0"),
-        ({"home": "/nowhere/at/all"}, "is not a folder"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "words"), [
+    ({"env": ("PATH", "NOT_SET_ANYWHERE")}, "NOT_SET_ANYWHERE is not set"),
+    ({"env": ("KEY=secret",)}, "is not a valid variable name"),
+    ({"seconds": 0.0}, "above 0"),
+    ({"home": "/nowhere/at/all"}, "is not a folder"),
+])  # fmt: skip
 def test_parameters_that_cannot_work(change: Change, parameters: dict[str, object], words: str) -> None:
     with pytest.raises(UserError, match=words):
         shell("true", **parameters).prepare([change])
@@ -476,16 +462,13 @@ def test_another_script_is_another_reviewer(tmp_path: Path, bin_folder: Path, mo
     assert Command(run=("/nowhere/at/all",)).pins() == {}
 
 
-@pytest.mark.parametrize(
-    ("run", "name"),
-    [
-        (("./review.sh",), "review"),
-        (("sh", "{here}/my-review.sh"), "my-review"),
-        (("python3", "-u", "/opt/r.py", "x"), "r"),
-        (("sh", "-c", "echo a/b"), "sh"),
-        (("claude", "-p", "Review {base}"), "claude"),
-        ("ruff check .", "ruff"),
-    ],
-)
+@pytest.mark.parametrize(("run", "name"), [
+    (("./review.sh",), "review"),
+    (("sh", "{here}/my-review.sh"), "my-review"),
+    (("python3", "-u", "/opt/r.py", "x"), "r"),
+    (("sh", "-c", "echo a/b"), "sh"),
+    (("claude", "-p", "Review {base}"), "claude"),
+    ("ruff check .", "ruff"),
+])  # fmt: skip
 def test_its_name_in_tables(run: tuple[str, ...] | str, name: str) -> None:
     assert Command(run=run).system == name and Command(run=run, name="other").system == "other"

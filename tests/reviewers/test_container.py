@@ -126,17 +126,14 @@ def test_it_gets_the_mounts_and_variables_of_the_contract_and_no_others(
     assert "--network models-only" in log
 
 
-@pytest.mark.parametrize(
-    ("program", "kind", "words"),
-    [
-        ("exit 3", FailureKind.CRASH, "exit code 3"),
-        ("true", FailureKind.UNREADABLE, "is empty"),
-        ("echo '{' > $RB_OUT", FailureKind.UNREADABLE, "is not valid JSON"),
-        (AGENT.replace('"head": "$RB_HEAD"', '"head": "0000"'), FailureKind.UNREADABLE, "another pull request"),
-        (AGENT.replace('"start_line": 2', '"start_line": "two"'), FailureKind.UNREADABLE, "start_line"),
-        ("sleep 60", FailureKind.TIMEOUT, "longer than 1 seconds"),
-    ],
-)
+@pytest.mark.parametrize(("program", "kind", "words"), [
+    ("exit 3", FailureKind.CRASH, "exit code 3"),
+    ("true", FailureKind.UNREADABLE, "is empty"),
+    ("echo '{' > $RB_OUT", FailureKind.UNREADABLE, "is not valid JSON"),
+    (AGENT.replace('"head": "$RB_HEAD"', '"head": "0000"'), FailureKind.UNREADABLE, "another pull request"),
+    (AGENT.replace('"start_line": 2', '"start_line": "two"'), FailureKind.UNREADABLE, "start_line"),
+    ("sleep 60", FailureKind.TIMEOUT, "longer than 1 seconds"),
+])  # fmt: skip
 def test_what_the_benchmark_fails_is_a_failure_and_the_container_is_removed(
     change: Change, images: Path, program: str, kind: FailureKind, words: str
 ) -> None:

@@ -130,15 +130,12 @@ def test_reviewers_that_learn_learn_from_the_same_cases() -> None:
     assert taught == untaught and not load(Reviewer, "ensemble(reviewer='silent')").learns
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("ensemble(reviewer='silent', by='model')", "by='model' needs a model"),
-        ("ensemble(reviewer='silent', n=101)", "from 1 to 100 attempts"),
-        ("ensemble(reviewer=('silent', 'silent'))", "named twice"),
-        ("ensemble(reviewer='silent', judge='recorded(kind=\"x\")')", "recorded"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "said"), [
+    ("ensemble(reviewer='silent', by='model')", "by='model' needs a model"),
+    ("ensemble(reviewer='silent', n=101)", "from 1 to 100 attempts"),
+    ("ensemble(reviewer=('silent', 'silent'))", "named twice"),
+    ("ensemble(reviewer='silent', judge='recorded(kind=\"x\")')", "recorded"),
+])  # fmt: skip
 def test_bad_parameters_are_refused_in_one_line(spec: str, said: str) -> None:
     with pytest.raises(UserError, match=said.replace("(", r"\(")) as error:
         load(Reviewer, spec)

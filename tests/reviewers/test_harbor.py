@@ -45,22 +45,19 @@ def test_trials_are_attempts_with_comments_cost_and_trace(tmp_path: Path) -> Non
     assert not said
 
 
-@pytest.mark.parametrize(
-    ("error", "written", "kind"),
-    [
-        ("AgentTimeoutError", None, FailureKind.TIMEOUT),
-        ("AgentTimeoutError", SAID, None),
-        ("VerifierTimeoutError", SAID, None),
-        ("RewardFileNotFoundError", None, FailureKind.CRASH),
-        ("AgentSafetyRefusalError", SAID, FailureKind.REFUSAL),
-        ("ApiRateLimitError", None, FailureKind.NETWORK),
-        ("BudgetExceededError", None, FailureKind.BUDGET),
-        ("AuthenticationError", None, FailureKind.REQUEST),
-        ("SomethingNew", SAID, FailureKind.CRASH),
-        ("", None, FailureKind.UNREADABLE),
-        ("", {"path": "no body"}, FailureKind.UNREADABLE),
-    ],
-)
+@pytest.mark.parametrize(("error", "written", "kind"), [
+    ("AgentTimeoutError", None, FailureKind.TIMEOUT),
+    ("AgentTimeoutError", SAID, None),
+    ("VerifierTimeoutError", SAID, None),
+    ("RewardFileNotFoundError", None, FailureKind.CRASH),
+    ("AgentSafetyRefusalError", SAID, FailureKind.REFUSAL),
+    ("ApiRateLimitError", None, FailureKind.NETWORK),
+    ("BudgetExceededError", None, FailureKind.BUDGET),
+    ("AuthenticationError", None, FailureKind.REQUEST),
+    ("SomethingNew", SAID, FailureKind.CRASH),
+    ("", None, FailureKind.UNREADABLE),
+    ("", {"path": "no body"}, FailureKind.UNREADABLE),
+])  # fmt: skip
 def test_a_trial_that_broke_is_a_failure_and_costs(
     tmp_path: Path, error: str, written: object, kind: FailureKind | None
 ) -> None:
@@ -95,17 +92,14 @@ def test_what_is_wrong_with_a_trial_is_said_and_nothing_else_is_lost(tmp_path: P
         assert why in failure.message
 
 
-@pytest.mark.parametrize(
-    ("parameters", "says"),
-    [
-        ('path="nowhere"', "holds no trial of a Harbor job"),
-        ("", "needs a path"),
-        ('path="job"', "has trials of claude-code/opus, codex/opus"),
-        ('path="job", agent="aider"', "has trials of claude-code/opus, codex/opus"),
-        ('path="job", agent="codex", tasks="job"', "dataset.toml"),
-        ('path="other"', "has no trial of these 24 cases (it has one of mine)"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "says"), [
+    ('path="nowhere"', "holds no trial of a Harbor job"),
+    ("", "needs a path"),
+    ('path="job"', "has trials of claude-code/opus, codex/opus"),
+    ('path="job", agent="aider"', "has trials of claude-code/opus, codex/opus"),
+    ('path="job", agent="codex", tasks="job"', "dataset.toml"),
+    ('path="other"', "has no trial of these 24 cases (it has one of mine)"),
+])  # fmt: skip
 def test_a_job_that_cannot_be_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameters: str, says: str
 ) -> None:

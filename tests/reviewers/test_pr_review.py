@@ -76,20 +76,14 @@ def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "LGTM",
-        json.dumps({"findings": []}),
-        report(finding("severe", "+print(a)")),
-        report(finding("high", "+print(a)", "style")),
-        report({**finding("high", ""), "comment": "what goes wrong and when, and what to do about it"}),
-        report("c is not used"),
-        report()[:-3],
-        report(tests=["no"]),
-        report(*[finding("low", "+print(a)")] * 201),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "LGTM", json.dumps({"findings": []}),
+    report(finding("severe", "+print(a)")),
+    report(finding("high", "+print(a)", "style")),
+    report({**finding("high", ""), "comment": "what goes wrong and when, and what to do about it"}),
+    report("c is not used"), report()[:-3], report(tests=["no"]),
+    report(*[finding("low", "+print(a)")] * 201),
+])  # fmt: skip
 def test_a_report_that_is_not_one_is_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
         PrReview("fake:rules").read(text)

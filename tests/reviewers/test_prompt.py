@@ -122,17 +122,12 @@ def test_a_piece_without_an_answer_fails_the_review_and_keeps_the_raw_text(tmp_p
     assert (caught.value.kind, caught.value.raw, caught.value.stops) == (FailureKind.UNREADABLE, "ok <end />", False)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (CHANGE.model_copy(update={"files": CHANGE.files[1:]}), "no hunk of text to show: i.png: a binary file"),
-        (
-            Change(repo="r", files=(ChangedFile(path="b", old_path="a", status=FileStatus.RENAMED, patch=""),)),
-            "b: renamed, without a changed line",
-        ),
-        (Change(repo="r", files=(ChangedFile(path="a.py"),)), "needs the code under review"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    (CHANGE.model_copy(update={"files": CHANGE.files[1:]}), "no hunk of text to show: i.png: a binary file"),
+    (Change(repo="r", files=(ChangedFile(path="b", old_path="a", status=FileStatus.RENAMED, patch=""),)),
+        "b: renamed, without a changed line"),
+    (Change(repo="r", files=(ChangedFile(path="a.py"),)), "needs the code under review"),
+])  # fmt: skip
 def test_a_change_that_cannot_be_read_is_a_failure_never_an_empty_review(change: Change, said: str) -> None:
     with pytest.raises(Failed) as caught:
         Prompt("fake:rules").review(change)
@@ -196,15 +191,12 @@ def test_a_context_goes_through_a_review_and_the_trace_says_what_was_left_out() 
     ]
 
 
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("prompt(model='fake:rules', context='files')", "no context is called 'files'"),
-        ("prompt(model='fake:rules', context=('pr', 'hits'))", "no context is called 'hits'"),
-        ("prompt(model='fake:rules', context='pr(k=3)')", "pr has no parameter 'k'"),
-        ("prompt(model='fake:rules', context=3)", "is not of type"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "said"), [
+    ("prompt(model='fake:rules', context='files')", "no context is called 'files'"),
+    ("prompt(model='fake:rules', context=('pr', 'hits'))", "no context is called 'hits'"),
+    ("prompt(model='fake:rules', context='pr(k=3)')", "pr has no parameter 'k'"),
+    ("prompt(model='fake:rules', context=3)", "is not of type"),
+])  # fmt: skip
 def test_a_context_that_is_not_one_is_named(spec: str, said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         load(Reviewer, spec)

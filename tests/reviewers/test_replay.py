@@ -163,18 +163,12 @@ HEAD = "0123456789abcdef0123456789abcdef01234567"
 NAMED = Change(id="acme/shop#1", repo="acme/shop", head=HEAD, url="https://github.com/acme/shop/pull/1")
 
 
-@pytest.mark.parametrize(
-    ("key", "same"),
-    [
-        ("acme/shop#1", True),
-        ("acme_shop_1", True),
-        (HEAD[:7], True),
-        (HEAD[:6], False),
-        ("HTTPS://www.github.com/acme/shop/pull/1/", True),
-        ("https://github.com/acme/shop/pull/1/files?w=1#r3", True),
-        ("https://github.com/acme/shop/pull/10", False),
-    ],
-)
+@pytest.mark.parametrize(("key", "same"), [
+    ("acme/shop#1", True), ("acme_shop_1", True), (HEAD[:7], True), (HEAD[:6], False),
+    ("HTTPS://www.github.com/acme/shop/pull/1/", True),
+    ("https://github.com/acme/shop/pull/1/files?w=1#r3", True),
+    ("https://github.com/acme/shop/pull/10", False),
+])  # fmt: skip
 def test_the_names_of_a_change(key: str, same: bool) -> None:
     assert names_change(key, NAMED) is same
     assert not names_change(key, Change(repo="other"))
@@ -348,19 +342,12 @@ def test_a_path_that_is_not_there_or_not_given_is_one_line(tmp_path: Path, chang
         Replay(path=str(tmp_path / "a.txt"), format="sariff").prepare(changes)
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("my-tool.sarif", "my-tool"),
-        ("../out/my-tool.v2.json", "my-tool.v2"),
-        ("reviews/", "reviews"),
-        ("reviews/{case}.json", "reviews"),
-        ("reviews/{case}/out.json", "out"),
-        ("{head}.json", "replay"),
-        ("", "replay"),
-        ("..", "replay"),
-    ],
-)
+@pytest.mark.parametrize(("path", "name"), [
+    ("my-tool.sarif", "my-tool"),
+    ("../out/my-tool.v2.json", "my-tool.v2"),
+    ("reviews/", "reviews"), ("reviews/{case}.json", "reviews"), ("reviews/{case}/out.json", "out"),
+    ("{head}.json", "replay"), ("", "replay"), ("..", "replay"),
+])  # fmt: skip
 def test_the_system_is_named_by_its_file(path: str, name: str) -> None:
     assert Replay(path=path).system == name
     assert Replay(path=path, name="mine").system == "mine"

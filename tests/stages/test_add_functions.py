@@ -57,27 +57,15 @@ def edited(tmp_path: Path, *edits: tuple[str, str], name: str = "shop.py") -> Ch
     return make_change(tmp_path / "code", {name: BEFORE}, {name: after})
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "before", "after"),
-    [
-        (
-            "total = n",
-            "total = n\n        total *= 2",
-            ("method", "Shop.price", 10, 12),
-            ("method", "Shop.price", 10, 13),
-        ),
-        ("LIMIT = 3", "LIMIT = 4", ("file", "", 1, 18), ("file", "", 1, 18)),
-        # what is added at the end of a function belongs to it before, too
-        ("    return b\n", "    return b\n    print(b)\n", ("function", "first", 4, 6), ("function", "first", 4, 7)),
-        (
-            "    def stock",
-            "    def new(self):\n        return 2\n\n    def stock",
-            ("class", "Shop", 9, 15),
-            ("method", "Shop.new", 14, 15),
-        ),
-        ("def first(a):\n    b = a\n    return b\n\n\n", "", ("function", "first", 4, 6), ("file", "", 1, 13)),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "before", "after"), [
+    ("total = n", "total = n\n        total *= 2", ("method", "Shop.price", 10, 12), ("method", "Shop.price", 10, 13)),
+    ("LIMIT = 3", "LIMIT = 4", ("file", "", 1, 18), ("file", "", 1, 18)),
+    # what is added at the end of a function belongs to it before, too
+    ("    return b\n", "    return b\n    print(b)\n", ("function", "first", 4, 6), ("function", "first", 4, 7)),
+    ("    def stock", "    def new(self):\n        return 2\n\n    def stock", ("class", "Shop", 9, 15), ("method",
+        "Shop.new", 14, 15)),
+    ("def first(a):\n    b = a\n    return b\n\n\n", "", ("function", "first", 4, 6), ("file", "", 1, 13)),
+])  # fmt: skip
 def test_the_smallest_scope_before_and_after(
     tmp_path: Path, context: BuildFolder, old: str, new: str, before: tuple[object, ...], after: tuple[object, ...]
 ) -> None:
@@ -158,16 +146,13 @@ def make_files(folder: Path, base: str, head: str) -> tuple[object, ...]:
     return Repository(folder).changed_files(base, head)
 
 
-@pytest.mark.parametrize(
-    ("update", "reason"),
-    [
-        ({"files": ()}, "no diff at hand"),
-        ({"git": None}, "no code at hand: base and head are not in a repository on this machine"),
-        ({"head": None}, "no code at hand: base and head are not in a repository on this machine"),
-        ({"head": "0" * 40}, "a version of a changed file is not in the repository"),
-        ({"git": "/nowhere/at/all"}, "the code cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("update", "reason"), [
+    ({"files": ()}, "no diff at hand"),
+    ({"git": None}, "no code at hand: base and head are not in a repository on this machine"),
+    ({"head": None}, "no code at hand: base and head are not in a repository on this machine"),
+    ({"head": "0" * 40}, "a version of a changed file is not in the repository"),
+    ({"git": "/nowhere/at/all"}, "the code cannot be read"),
+])  # fmt: skip
 def test_a_change_without_its_code_is_dropped(
     tmp_path: Path, context: BuildFolder, update: dict[str, object], reason: str
 ) -> None:

@@ -30,19 +30,16 @@ def case(*files: tuple[str, str | None], name: str = "a", **more: object) -> Cas
     return Case(id=name, change=Change.model_validate({"repo": "a/b", "files": changed, **more}))
 
 
-@pytest.mark.parametrize(
-    ("files", "languages", "reason"),
-    [
-        ((("a.py", lines(5)), ("b.sh", lines(4))), {"Python": 9, "Shell": 1}, None),
-        ((("a.py", lines(4)), ("b.sh", lines(5))), {"Python": 9, "Shell": 1}, "Shell in a repository of Python"),
-        ((("a.py", lines(5)), ("b.sh", lines(5))), {"Python": 9}, None),
-        ((("README.md", lines(9)),), {"Python": 9}, "no file in a programming language"),
-        ((("README.md", lines(90)), ("a.py", lines(1))), {"Python": 9}, None),
-        ((("a.h", lines(9)),), {"C++": 9, "C": 5}, None),
-        ((("a.h", lines(9)),), {"Python": 9}, "C in a repository of Python"),
-        ((("a.py", lines(9)),), {}, "the repository's languages are not known"),
-    ],
-)
+@pytest.mark.parametrize(("files", "languages", "reason"), [
+    ((("a.py", lines(5)), ("b.sh", lines(4))), {"Python": 9, "Shell": 1}, None),
+    ((("a.py", lines(4)), ("b.sh", lines(5))), {"Python": 9, "Shell": 1}, "Shell in a repository of Python"),
+    ((("a.py", lines(5)), ("b.sh", lines(5))), {"Python": 9}, None),
+    ((("README.md", lines(9)),), {"Python": 9}, "no file in a programming language"),
+    ((("README.md", lines(90)), ("a.py", lines(1))), {"Python": 9}, None),
+    ((("a.h", lines(9)),), {"C++": 9, "C": 5}, None),
+    ((("a.h", lines(9)),), {"Python": 9}, "C in a repository of Python"),
+    ((("a.py", lines(9)),), {}, "the repository's languages are not known"),
+])  # fmt: skip
 def test_the_language_of_most_changed_lines_is_the_repositorys(
     files: tuple[tuple[str, str], ...], languages: dict[str, int], reason: str | None
 ) -> None:

@@ -49,24 +49,19 @@ def test_the_template_quotes_and_adds_nothing(context: BuildFolder) -> None:
     assert one.extra["described_by"] == "template" and one.origin is Origin.FIX and one.tier is Tier.TRACED
 
 
-@pytest.mark.parametrize(
-    ("diff", "end"),
-    [
-        (None, ""),
-        ("@@ -1 +0,0 @@\n-    x = 1\n", " `x = 1` was taken out."),
-        ("@@ -0,0 +1 @@\n+    check(x)\n", " `check(x)` was added."),
-        ("@@ -1,2 +1 @@\n-    }\n-    # why\n+}\n", ""),
-        # what stands in its place is no other form of it
-        ("@@ -1,2 +1,2 @@\n-_lockers = {}\n+    return Locker.from_row(row)\n x\n", " `_lockers = {}` was taken out."),
-        # what is only indented anew was not replaced
-        ("@@ -1 +1,2 @@\n-total += 1\n+if open:\n+    total += 1\n", " `if open:` was added."),
-        # of several, the pair that is most alike, in one hunk
-        (
-            "a.py\n@@ -1,3 +1,3 @@\n-import os\n-if open:\n-    total += 1\n+if closed:\n+    total += 2\n x\n",
-            " `total += 1` became `total += 2`.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("diff", "end"), [
+    (None, ""),
+    ("@@ -1 +0,0 @@\n-    x = 1\n", " `x = 1` was taken out."),
+    ("@@ -0,0 +1 @@\n+    check(x)\n", " `check(x)` was added."),
+    ("@@ -1,2 +1 @@\n-    }\n-    # why\n+}\n", ""),
+    # what stands in its place is no other form of it
+    ("@@ -1,2 +1,2 @@\n-_lockers = {}\n+    return Locker.from_row(row)\n x\n", " `_lockers = {}` was taken out."),
+    # what is only indented anew was not replaced
+    ("@@ -1 +1,2 @@\n-total += 1\n+if open:\n+    total += 1\n", " `if open:` was added."),
+    # of several, the pair that is most alike, in one hunk
+    ("a.py\n@@ -1,3 +1,3 @@\n-import os\n-if open:\n-    total += 1\n+if closed:\n+    total += 2\n x\n",
+        " `total += 1` became `total += 2`."),
+])  # fmt: skip
 def test_the_template_names_a_pair_of_lines_only_where_there_is_no_doubt(
     context: BuildFolder, diff: str | None, end: str
 ) -> None:
@@ -106,18 +101,14 @@ def test_a_model_tells_trigger_and_consequence(context: BuildFolder) -> None:
     assert "It began to count at one." in asked and "for item in items[1:]:" in asked
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        None,
-        "When `cart` is empty, `items[1:]` fails.",  # no cart in what was given
-        "With more than 20 items the total is too small.",
-        "In total_price the first item is lost.",
-        "The fix makes the total count all items.",
-        "x" * 600,
-        "",
-    ],
-)
+@pytest.mark.parametrize("sentence", [
+    None,
+    "When `cart` is empty, `items[1:]` fails.",  # no cart in what was given
+    "With more than 20 items the total is too small.",
+    "In total_price the first item is lost.",
+    "The fix makes the total count all items.",
+    "x" * 600, "",
+])  # fmt: skip
 def test_what_a_model_cannot_know_is_not_taken(context: BuildFolder, sentence: str | None) -> None:
     with scripted([json.dumps({"sentence": sentence})]) as model:
         (one,), decided = told(DescribeDefect(model=model.spec), context, reference())

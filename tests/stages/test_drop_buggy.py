@@ -88,15 +88,11 @@ def fixing(story: Story, fix: str, opened: int, body: str = "Fixes #7", closes: 
     return made.model_copy(update={"pull": made.pull.model_copy(update=update)})
 
 
-@pytest.mark.parametrize(
-    ("opened", "body", "closes", "missed"),
-    [
-        (3, "Fixes #7", None, True),  # the change is of day 2
-        (1, "Fixes #7", None, False),
-        (1, "See #7", None, True),
-        (3, "Fixes #7, fixes #8", None, True),  # of several the last
-    ],
-)
+@pytest.mark.parametrize(("opened", "body", "closes", "missed"), [
+    (3, "Fixes #7", None, True),  # the change is of day 2
+    (1, "Fixes #7", None, False), (1, "See #7", None, True),
+    (3, "Fixes #7, fixes #8", None, True),  # of several the last
+])  # fmt: skip
 @pytest.mark.slow
 def test_an_issue_that_was_opened_before_speaks_of_something_else(
     story: Story, context: BuildFolder, opened: int, body: str, closes: object, missed: bool

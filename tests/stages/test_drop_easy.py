@@ -30,16 +30,12 @@ def safe(operator: str) -> Candidate:
     return Candidate(case=case).with_facts({ARM: Arm.SAFE.value})
 
 
-@pytest.mark.parametrize(
-    ("found", "is_easy"),
-    [
-        ([LOOKED] * 5, True),
-        ([LOOKED, BOTH] * 3, True),
-        ([LOOKED] * 4, False),  # too few to tell
-        ([*[LOOKED] * 9, {"analysers": False, "model": False}], False),
-        ([{}] * 6, False),  # nobody looked
-    ],
-)
+@pytest.mark.parametrize(("found", "is_easy"), [
+    ([LOOKED] * 5, True), ([LOOKED, BOTH] * 3, True),
+    ([LOOKED] * 4, False),  # too few to tell
+    ([*[LOOKED] * 9, {"analysers": False, "model": False}], False),
+    ([{}] * 6, False),  # nobody looked
+])  # fmt: skip
 def test_an_operator_of_which_everything_is_found_leaves(
     context: BuildFolder, found: list[dict[str, bool]], is_easy: bool
 ) -> None:

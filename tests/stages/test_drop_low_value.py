@@ -95,15 +95,11 @@ def test_readable() -> None:
     assert read(text) == ValueVerdict(reasoning="it names a defect", relevance="high")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "high",
-        '{"relevance": "high"}',
-        '{"reasoning": "x", "relevance": "medium"}',
-        '{"reasoning": "It is of low relevance.", "relevance": "high"}',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "high", '{"relevance": "high"}',
+    '{"reasoning": "x", "relevance": "medium"}',
+    '{"reasoning": "It is of low relevance.", "relevance": "high"}',
+])  # fmt: skip
 def test_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
         read(text)

@@ -85,15 +85,9 @@ def test_with_words_documentation_and_style_are_not_trivial(
     assert DropTrivial(words=False).keep(case) == (case if reason is None else reason)
 
 
-@pytest.mark.parametrize(
-    ("after", "words", "reason"),
-    [
-        ("s=0  # cents", True, FORMAT),
-        ("s = 1", True, None),
-        ("s = 0 ", False, BLANK),
-        ("s = 0  # c", False, None),
-    ],
-)
+@pytest.mark.parametrize(("after", "words", "reason"), [
+    ("s=0  # cents", True, FORMAT), ("s = 1", True, None), ("s = 0 ", False, BLANK), ("s = 0  # c", False, None),
+])  # fmt: skip
 def test_without_the_code_the_lines_of_the_patch_are_read(
     tmp_path: Path, after: str, words: bool, reason: str | None
 ) -> None:

@@ -316,15 +316,12 @@ def test_an_unreadable_answer_is_asked_again_and_then_a_failure_never_clean(item
     assert broken.value.kind is FailureKind.UNREADABLE
 
 
-@pytest.mark.parametrize(
-    ("said_on", "code", "span", "anchoring"),
-    [
-        (1, None, Span(path="a.py", start=2), Anchoring.AS_GIVEN),  # on the revision: its lines, whatever is quoted
-        (3, "while rows:", Span(path="a.py", start=2), Anchoring.QUOTE),
-        (3, "nothing of the sort", Span(path="a.py"), Anchoring.FILE_ONLY),
-        (3, None, Span(path="a.py"), Anchoring.FILE_ONLY),
-    ],
-)
+@pytest.mark.parametrize(("said_on", "code", "span", "anchoring"), [
+    (1, None, Span(path="a.py", start=2), Anchoring.AS_GIVEN),  # on the revision: its lines, whatever is quoted
+    (3, "while rows:", Span(path="a.py", start=2), Anchoring.QUOTE),
+    (3, "nothing of the sort", Span(path="a.py"), Anchoring.FILE_ONLY),
+    (3, None, Span(path="a.py"), Anchoring.FILE_ONLY),
+])  # fmt: skip
 def test_a_point_stands_at_the_lines_of_its_thread_or_where_its_code_is(
     repository: tuple[Path, list[str]], said_on: int, code: str | None, span: Span, anchoring: Anchoring
 ) -> None:

@@ -50,16 +50,12 @@ def noted(stage: FindByDiff, context: BuildFolder, item: Candidate) -> tuple[obj
     return kept.case.references[0].extra.get(FOUND), [one for one in made if isinstance(one, Decision)]
 
 
-@pytest.mark.parametrize(
-    ("code", "line", "tools", "found"),
-    [
-        (SEEN, 9, ("ruff",), {"analysers": True}),
-        (SEEN, 7, ("ruff",), {"analysers": False}),  # it is reported elsewhere
-        (HIDDEN, 7, ("ruff",), {"analysers": False}),
-        (SEEN, 9, ("eslint",), {}),  # which reads no Python
-    ],
-    ids=["seen", "elsewhere", "hidden", "not read"],
-)
+@pytest.mark.parametrize(("code", "line", "tools", "found"), [
+    (SEEN, 9, ("ruff",), {"analysers": True}),
+    (SEEN, 7, ("ruff",), {"analysers": False}),  # it is reported elsewhere
+    (HIDDEN, 7, ("ruff",), {"analysers": False}),
+    (SEEN, 9, ("eslint",), {}),  # which reads no Python
+], ids=["seen", "elsewhere", "hidden", "not read"])  # fmt: skip
 def test_an_analyser_finds_what_is_new_on_the_lines(
     tmp_path: Path, context: BuildFolder, code: str, line: int, tools: tuple[str, ...], found: object
 ) -> None:
@@ -74,16 +70,13 @@ def test_what_the_twin_has_too_is_not_found(tmp_path: Path, context: BuildFolder
     assert noted(FindByDiff(), context, defect(item, code, 10))[0] == {"analysers": False}
 
 
-@pytest.mark.parametrize(
-    ("problems", "found"),
-    [
-        ([{"path": "shop/cart.py", "line": 7, "problem": "The limit itself fits."}], True),
-        ([{"path": "shop/cart.py", "line": 5.0, "problem": "x"}], True),
-        ([{"path": "shop/cart.py", "line": 2, "problem": "x"}], False),
-        ([{"path": "shop/other.py", "line": 7, "problem": "x"}], False),
-        ([], False),
-    ],
-)
+@pytest.mark.parametrize(("problems", "found"), [
+    ([{"path": "shop/cart.py", "line": 7, "problem": "The limit itself fits."}], True),
+    ([{"path": "shop/cart.py", "line": 5.0, "problem": "x"}], True),
+    ([{"path": "shop/cart.py", "line": 2, "problem": "x"}], False),
+    ([{"path": "shop/other.py", "line": 7, "problem": "x"}], False),
+    ([], False),
+])  # fmt: skip
 def test_a_model_finds_what_it_names_by_place(
     tmp_path: Path, context: BuildFolder, problems: list[object], found: bool
 ) -> None:
@@ -97,15 +90,11 @@ def test_a_model_finds_what_it_names_by_place(
     assert [one.decided.startswith("shop/") or one.decided == "nothing" for one in said] == [True]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Line 7 looks wrong.",
-        '{"problems": [{"path": "shop/cart.py", "line": "7"}]}',
-        json.dumps({"problems": [{"path": "shop/cart.py", "line": at, "problem": "x"} for at in range(1, 11)]}),
-    ],
-    ids=["prose", "no number", "every line"],
-)
+@pytest.mark.parametrize("answer", [
+    "Line 7 looks wrong.",
+    '{"problems": [{"path": "shop/cart.py", "line": "7"}]}',
+    json.dumps({"problems": [{"path": "shop/cart.py", "line": at, "problem": "x"} for at in range(1, 11)]}),
+], ids=["prose", "no number", "every line"])  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_a_failure(tmp_path: Path, context: BuildFolder, answer: str) -> None:
     made = defect(host(tmp_path / "shop"), HIDDEN, 7)
     with scripted([answer]) as model, pytest.raises(Failed):

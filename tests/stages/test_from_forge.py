@@ -262,13 +262,10 @@ def told(found: Iterable[Candidate]) -> dict[int, bool]:
     }
 
 
-@pytest.mark.parametrize(
-    ("trouble", "asked"),
-    [
-        (refused_graphql("Something is wrong with this pull request"), 3),
-        (refused_graphql("Resource not accessible", "FORBIDDEN", after=1), 4),  # its threads alone
-    ],
-)
+@pytest.mark.parametrize(("trouble", "asked"), [
+    (refused_graphql("Something is wrong with this pull request"), 3),
+    (refused_graphql("Resource not accessible", "FORBIDDEN", after=1), 4),  # its threads alone
+])  # fmt: skip
 @pytest.mark.slow
 def test_a_refusal_of_graphql_is_of_one_pull_request(
     forge: Forge, context: BuildFolder, trouble: Trouble, asked: int

@@ -275,24 +275,21 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Shop:
 NO_LINE = "fixed later, but on no labelled line"
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("silent", "a later change rewrote its lines"),
-        ("soon", "a later change rewrote its lines"),  # however large it was
-        ("edit", NO_LINE),  # who edits a line beside the defect did not bring it
-        ("move", "adds no line of the product's code"),
-        ("doubt", "a later change may have fixed it"),
-        ("guard", "a later change may have fixed it"),
-        ("no reason", "reverted without a reason"),
-        ("a title", "reverted without a reason"),
-        ("no defect", "reverted without a reason"),
-        ("grown", "reverted together with an older change"),
-        ("wish", NO_LINE),  # an option behind a bare closing word
-        ("core", NO_LINE),  # the fix is about another line, which others wrote
-        ("hasty", "fixed sooner than min_days"),
-    ],
-)
+@pytest.mark.parametrize(("name", "reason"), [
+    ("silent", "a later change rewrote its lines"),
+    ("soon", "a later change rewrote its lines"),  # however large it was
+    ("edit", NO_LINE),  # who edits a line beside the defect did not bring it
+    ("move", "adds no line of the product's code"),
+    ("doubt", "a later change may have fixed it"),
+    ("guard", "a later change may have fixed it"),
+    ("no reason", "reverted without a reason"),
+    ("a title", "reverted without a reason"),
+    ("no defect", "reverted without a reason"),
+    ("grown", "reverted together with an older change"),
+    ("wish", NO_LINE),  # an option behind a bare closing word
+    ("core", NO_LINE),  # the fix is about another line, which others wrote
+    ("hasty", "fixed sooner than min_days"),
+])  # fmt: skip
 def test_what_is_no_label_says_why(stories: Shop, name: str, reason: str) -> None:
     assert stories.drop(name) == reason
 

@@ -70,17 +70,14 @@ def test_a_head_that_names_no_commit_is_no_end_where_a_branch_is_named(told: Tol
     assert outcome(told.folder, tmp_path / "c", FromGit(branch="main")) == usual
 
 
-@pytest.mark.parametrize(
-    ("spec", "problem"),
-    [
-        ("from_git(since='yesterday')", "since must be a date such as 2024-01-31, got 'yesterday'"),
-        ("from_git(until='2020-13-01')", "until must be a date such as 2024-01-31, got '2020-13-01'"),
-        ("from_git(limit=-5)", "limit=-5 must be 0 or more"),
-        ("from_git(name='../x')", "name climbs out of its folder with '..'"),
-        ("from_git(name='/x')", "name is an absolute path"),
-        ("from_git(horizon=0)", "horizon=0 must be 1 or more"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "problem"), [
+    ("from_git(since='yesterday')", "since must be a date such as 2024-01-31, got 'yesterday'"),
+    ("from_git(until='2020-13-01')", "until must be a date such as 2024-01-31, got '2020-13-01'"),
+    ("from_git(limit=-5)", "limit=-5 must be 0 or more"),
+    ("from_git(name='../x')", "name climbs out of its folder with '..'"),
+    ("from_git(name='/x')", "name is an absolute path"),
+    ("from_git(horizon=0)", "horizon=0 must be 1 or more"),
+])  # fmt: skip
 def test_what_cannot_be_meant_is_refused_before_anything_is_read(spec: str, problem: str) -> None:
     with pytest.raises(UserError) as raised:
         load(Stage, spec)

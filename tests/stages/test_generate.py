@@ -125,15 +125,12 @@ def test_it_says_what_it_asks_and_rests_on() -> None:
     assert Generate.costly
 
 
-@pytest.mark.parametrize(
-    ("spec", "problem"),
-    [
-        ("generate(reviewers=())", "name the reviewers"),
-        ("generate(reviewers=('silent', 'silent'))", "named twice"),
-        ("generate(reviewers=('slient',))", "no reviewer is called 'slient'"),
-        ("generate", "needs reviewers"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "problem"), [
+    ("generate(reviewers=())", "name the reviewers"),
+    ("generate(reviewers=('silent', 'silent'))", "named twice"),
+    ("generate(reviewers=('slient',))", "no reviewer is called 'slient'"),
+    ("generate", "needs reviewers"),
+])  # fmt: skip
 def test_what_is_refused(spec: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         load(Stage, spec)

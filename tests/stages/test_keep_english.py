@@ -63,22 +63,15 @@ def test_code_links_and_templates_are_not_read() -> None:
     assert judge_text("") == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("title", "description", "kept"),
-    [
-        ("Fix the parser", "", True),
-        ("Fix the parser", "It failed on an empty line when there was no header.", True),
-        ("v2.1.0", "The first release with the new parser, and a fix for empty lines.", True),
-        ("v2.1.0", "", "neither title nor description shows its language"),
-        ("修复崩溃", "This fixes the crash that was seen when the list is empty.", "the title is not English"),
-        ("Fix the parser", "Das behebt den Absturz bei leeren Zeilen.", "the description is not English"),
-        (
-            "Fix the parser",
-            "This fixes the parser. 这个修复了解析器的问题，当列表为空时",
-            "the description is not English",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("title", "description", "kept"), [
+    ("Fix the parser", "", True),
+    ("Fix the parser", "It failed on an empty line when there was no header.", True),
+    ("v2.1.0", "The first release with the new parser, and a fix for empty lines.", True),
+    ("v2.1.0", "", "neither title nor description shows its language"),
+    ("修复崩溃", "This fixes the crash that was seen when the list is empty.", "the title is not English"),
+    ("Fix the parser", "Das behebt den Absturz bei leeren Zeilen.", "the description is not English"),
+    ("Fix the parser", "This fixes the parser. 这个修复了解析器的问题，当列表为空时", "the description is not English"),
+])  # fmt: skip
 def test_title_and_description_are_judged_apart(title: str, description: str, kept: bool | str) -> None:
     one = case(title, description)
     assert KeepEnglish().keep(one) == (one if kept is True else kept)

@@ -25,29 +25,10 @@ from reviewgauge.stages.select_revision import SelectRevision
 
 NAME = "acme/shop"
 JUNK: tuple[Any, ...] = (
-    None,
-    True,
-    0,
-    -1,
-    10**30,
-    0.5,
-    "",
-    "\x00",
-    "../../etc/passwd",
-    "/abs",
-    "a\nb",
-    "\ud800",
-    "x" * 5000,
-    "HEAD",
-    "--upload-pack=touch x",
-    "0001-01-01T00:00:00+14:00",
-    "9999-12-31T23:59:59-14:00",
-    "@@ -1,99999999999999 +1,5 @@\n+a",
-    [],
-    {},
-    [None],
-    [[]],
-)
+    None, True, 0, -1, 10**30, 0.5, "", "\x00", "../../etc/passwd", "/abs", "a\nb", "\ud800", "x" * 5000, "HEAD",
+    "--upload-pack=touch x", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00",
+    "@@ -1,99999999999999 +1,5 @@\n+a", [], {}, [None], [[]],
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

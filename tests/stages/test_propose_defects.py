@@ -21,14 +21,11 @@ from scripted_models import scripted
 pytestmark = [pytest.mark.usefixtures("calls"), pytest.mark.processes]
 
 GOOD = {
-    "path": "shop/cart.py",
-    "old": "    if len(items) < limit:",
+    "path": "shop/cart.py", "old": "    if len(items) < limit:",
     "new": "    if len(items) <= limit:",
     "description": "With `limit` items it says that one more fits.",
-    "category": "defect",
-    "severity": "High",
-    "needs": "diff",
-}
+    "category": "defect", "severity": "High", "needs": "diff",
+}  # fmt: skip
 FOUND = {"problem": "At the limit it says yes.", "defect": "behaviour", "rating": "findable"}
 
 
@@ -59,23 +56,20 @@ def test_a_proposal_that_holds_is_a_case(tmp_path: Path, context: BuildFolder) -
     assert [one.decided.split("\n")[-1] for one in decisions] == [f"+{GOOD['new']}", "behaviour, findable"]
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"path": "shop/other.py"}, "its path is not a file of the product that the change touches"),
-        ({"path": "../cart.py"}, "its path is not a file of the product that the change touches"),
-        ({"path": "tests/test_cart.py"}, "its path is not a file of the product that the change touches"),
-        ({"old": "    if len(items) < limits:"}, "its lines do not occur in the file"),
-        ({"old": "if len(items) < limit:"}, "its lines do not occur in the file"),
-        ({"old": "    return items[0]", "new": "    return items[1]"}, "its lines are not all added by the change"),
-        ({"old": "        return True", "new": "        return (True"}, "the file does not parse with it"),
-        ({"old": "\n\n", "new": "x = 1"}, "it replaces no line"),
-        ({"new": "\n".join(f"    x{at} = 1" for at in range(9))}, "it replaces or puts in more than 8 lines"),
-        ({"new": GOOD["old"]}, "it changes nothing that runs"),
-        ({"new": "    if len(items)  <  limit:  # less"}, "it changes nothing that runs"),
-        ({"old": "    # never more than the limit", "new": "    # at most"}, "it changes nothing that runs"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), [
+    ({"path": "shop/other.py"}, "its path is not a file of the product that the change touches"),
+    ({"path": "../cart.py"}, "its path is not a file of the product that the change touches"),
+    ({"path": "tests/test_cart.py"}, "its path is not a file of the product that the change touches"),
+    ({"old": "    if len(items) < limits:"}, "its lines do not occur in the file"),
+    ({"old": "if len(items) < limit:"}, "its lines do not occur in the file"),
+    ({"old": "    return items[0]", "new": "    return items[1]"}, "its lines are not all added by the change"),
+    ({"old": "        return True", "new": "        return (True"}, "the file does not parse with it"),
+    ({"old": "\n\n", "new": "x = 1"}, "it replaces no line"),
+    ({"new": "\n".join(f"    x{at} = 1" for at in range(9))}, "it replaces or puts in more than 8 lines"),
+    ({"new": GOOD["old"]}, "it changes nothing that runs"),
+    ({"new": "    if len(items)  <  limit:  # less"}, "it changes nothing that runs"),
+    ({"old": "    # never more than the limit", "new": "    # at most"}, "it changes nothing that runs"),
+])  # fmt: skip
 def test_what_does_not_fit_is_a_counted_drop(
     tmp_path: Path, context: BuildFolder, change: dict[str, str], reason: str
 ) -> None:
@@ -90,21 +84,12 @@ def test_lines_that_occur_twice_are_no_place(tmp_path: Path, context: BuildFolde
     assert proposed(host(tmp_path / "shop", after=after), context, proposal)[1] == ["its lines occur more than once"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "place", "sound"),
-    [
-        (
-            "    if len(items) < limit:\n        return True\n",
-            "    if len(items) < limit:\n        return False\n",
-            8,
-            8,
-        ),
-        ("    if len(items) < limit:\n        return True", "    if len(items) > limit:\n        return True", 7, 7),
-        ("    names = None\n    return names", "    return names", 9, 9),
-        ("    names = None", "    items.clear()\n    names = None", 9, 9),
-    ],
-    ids=["same line above", "same line below", "taken out", "put in"],
-)
+@pytest.mark.parametrize(("old", "new", "place", "sound"), [
+    ("    if len(items) < limit:\n        return True\n", "    if len(items) < limit:\n        return False\n", 8, 8),
+    ("    if len(items) < limit:\n        return True", "    if len(items) > limit:\n        return True", 7, 7),
+    ("    names = None\n    return names", "    return names", 9, 9),
+    ("    names = None", "    items.clear()\n    names = None", 9, 9),
+], ids=["same line above", "same line below", "taken out", "put in"])  # fmt: skip
 def test_the_place_is_what_differs(
     tmp_path: Path, context: BuildFolder, old: str, new: str, place: int, sound: int
 ) -> None:
@@ -122,15 +107,12 @@ def test_line_ends_stay_as_they_are(tmp_path: Path, context: BuildFolder) -> Non
     assert not drops and "+    if len(items) <= limit:\r\n" in patch and patch.count("\r") == 10
 
 
-@pytest.mark.parametrize(
-    ("verdict", "reason"),
-    [
-        ({"defect": "none"}, "the second question finds no defect of behaviour at its place"),
-        ({"defect": "other"}, "the second question finds no defect of behaviour at its place"),
-        ({"rating": "trivial"}, "the second question calls it trivial"),
-        ({"rating": "hidden"}, "the second question calls it hidden"),
-    ],
-)
+@pytest.mark.parametrize(("verdict", "reason"), [
+    ({"defect": "none"}, "the second question finds no defect of behaviour at its place"),
+    ({"defect": "other"}, "the second question finds no defect of behaviour at its place"),
+    ({"rating": "trivial"}, "the second question calls it trivial"),
+    ({"rating": "hidden"}, "the second question calls it hidden"),
+])  # fmt: skip
 def test_the_second_question_decides(
     tmp_path: Path, context: BuildFolder, verdict: dict[str, str], reason: str
 ) -> None:
@@ -144,18 +126,14 @@ def test_a_model_may_propose_nothing(tmp_path: Path, context: BuildFolder) -> No
     assert [one.decided for one in decisions] == ["no defect fits"] and len(asked) == 1
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        ["I would turn the comparison."],
-        [json.dumps({"defects": [GOOD, GOOD]})],
-        [json.dumps({"defects": [GOOD | {"severity": "terrible"}]})],
-        [json.dumps({"defects": [GOOD | {"description": "x" * 501}]})],
-        [json.dumps({"defects": [{"path": "shop/cart.py"}]})],
-        [json.dumps({"defects": [GOOD]}), "It is wrong."],
-    ],
-    ids=["prose", "two", "another word", "too long", "no lines", "second answer"],
-)
+@pytest.mark.parametrize("answers", [
+    ["I would turn the comparison."],
+    [json.dumps({"defects": [GOOD, GOOD]})],
+    [json.dumps({"defects": [GOOD | {"severity": "terrible"}]})],
+    [json.dumps({"defects": [GOOD | {"description": "x" * 501}]})],
+    [json.dumps({"defects": [{"path": "shop/cart.py"}]})],
+    [json.dumps({"defects": [GOOD]}), "It is wrong."],
+], ids=["prose", "two", "another word", "too long", "no lines", "second answer"])  # fmt: skip
 def test_an_answer_that_cannot_be_read_is_a_failure(tmp_path: Path, context: BuildFolder, answers: list[str]) -> None:
     with scripted(answers) as model, pytest.raises(Failed):
         list(ProposeDefects(model.spec).each(host(tmp_path / "shop"), context))

@@ -50,11 +50,8 @@ ROWS = [
     Row(Where(fact="longest_comment", at_most=102), candidate(pull(LONG))),
     Row(Where(fact="inline_comments", at_least=2), ONE, "inline_comments under 2"),
     Row(Where(fact="inline_comments", at_least=2), candidate(pull(thread("1", remark("a"), remark("b", ANN))))),
-    Row(
-        Where(fact="inline_comments", at_least=2),
-        candidate(pull(thread("1", remark("a"), remark("b", BOT)))),
-        "inline_comments under 2",
-    ),
+    Row(Where(fact="inline_comments", at_least=2), candidate(pull(thread("1", remark("a"), remark("b", BOT)))),
+        "inline_comments under 2"),
     Row(Where(fact="adopted", at_least=1), ONE, "does not state adopted"),
     Row(Where(fact="adopted", at_least=1), ONE.with_facts({"adopted": 0}), "adopted under 1"),
     Row(Where(fact="adopted", at_least=1), ONE.with_facts({"adopted": 1})),
@@ -64,23 +61,17 @@ ROWS = [
     Row(DropOutdated(), candidate(pull())),
     Row(DropOutdated(), ONE),
     Row(DropOutdated(), candidate(pull(thread("1", position=None, original_position=3))), "every comment is outdated"),
-    Row(
-        DropOutdated(),
-        candidate(pull(thread("1", position=None, original_position=3, outdated=False))),
-        "every comment is outdated",
-    ),
+    Row(DropOutdated(), candidate(pull(thread("1", position=None, original_position=3, outdated=False))),
+        "every comment is outdated"),
     Row(DropOutdated(), candidate(pull(thread("1", position=None, outdated=True))), "every comment is outdated"),
     Row(DropOutdated(), candidate(pull(thread("1", position=None, outdated=False)))),
     Row(DropOutdated(), candidate(pull(thread("1", position=None))), "not known whether its comments are outdated"),
     Row(DropOutdated(task="locate"), candidate(pull(thread("1", position=0))), "every comment is outdated"),
     Row(DropOutdated(task="assess"), candidate(pull(thread("1", position=0)))),
     Row(DropOutdated(), candidate(pull(thread("1", line=None, position=None, whole_file=True)))),
-    Row(
-        DropOutdated(),
-        candidate(pull(thread("1", line=None, position=None, whole_file=True, outdated=True))),
-        "every comment is outdated",
-    ),
-]
+    Row(DropOutdated(), candidate(pull(thread("1", line=None, position=None, whole_file=True, outdated=True))),
+        "every comment is outdated"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{type(row.stage).__name__}-{row.reason}")

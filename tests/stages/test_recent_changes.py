@@ -48,17 +48,14 @@ def test_the_newest_changes_come_from_old_to_new_and_their_verdict_is_open(shop:
     assert [one.reason for one in dropped] == ["adds no line of the product's code", "has no title"]
 
 
-@pytest.mark.parametrize(
-    ("options", "titles"),
-    [
-        ({"newest": 1}, ["Add e"]),
-        ({"newest": 2}, ["Add e"]),  # one has no title
-        ({"max_lines": 10}, ["Add a", "Add b"]),
-        ({"max_files": 1}, ["Add a", "Add e"]),
-        ({"until": "2020-01-03"}, ["Add a"]),
-        ({"branch": "wide"}, ["Add a", "Add b", "Add c"]),
-    ],
-)
+@pytest.mark.parametrize(("options", "titles"), [
+    ({"newest": 1}, ["Add e"]),
+    ({"newest": 2}, ["Add e"]),  # one has no title
+    ({"max_lines": 10}, ["Add a", "Add b"]),
+    ({"max_files": 1}, ["Add a", "Add e"]),
+    ({"until": "2020-01-03"}, ["Add a"]),
+    ({"branch": "wide"}, ["Add a", "Add b", "Add c"]),
+])  # fmt: skip
 def test_what_is_left_out(shop: Told, tmp_path: Path, options: dict[str, object], titles: list[str]) -> None:
     found, _ = recent(tmp_path / "bench", shop, **options)
     assert [item.case.change.title for item in found] == titles

@@ -100,21 +100,15 @@ CHECK = "def name(user):\n{}    return user.name\n\n\n"
 UNCHECKED, CHECKED = CHECK.format(""), CHECK.format("    if user is None:\n        return ''\n")
 
 
-@pytest.mark.parametrize(
-    ("before", "fixed", "today", "lines"),
-    [
-        pytest.param(UNCHECKED, CHECKED, NEW + CHECKED, (7, 8), id="what it adds goes: the lines around"),
-        pytest.param(CHECKED, UNCHECKED, NEW + UNCHECKED, (8, 9), id="what it takes away comes back"),
-        pytest.param(FAULTY, SOUND, SOUND.replace(*MORE), (5, 5), id="the change is above"),
-        pytest.param(FAULTY, SOUND, SOUND + PAD + NEW, (), id="the change is far: its twin does not show the place"),
-        pytest.param(FAULTY, SOUND, (SOUND + NEW).replace("    ", "\t"), None, id="other blanks today"),
-        pytest.param(
-            *(text.replace("    ", "\t") for text in (FAULTY, SOUND, SOUND.replace(*MORE))),
-            (5, 5),
-            id="tabs since ever",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("before", "fixed", "today", "lines"), [
+    pytest.param(UNCHECKED, CHECKED, NEW + CHECKED, (7, 8), id="what it adds goes: the lines around"),
+    pytest.param(CHECKED, UNCHECKED, NEW + UNCHECKED, (8, 9), id="what it takes away comes back"),
+    pytest.param(FAULTY, SOUND, SOUND.replace(*MORE), (5, 5), id="the change is above"),
+    pytest.param(FAULTY, SOUND, SOUND + PAD + NEW, (), id="the change is far: its twin does not show the place"),
+    pytest.param(FAULTY, SOUND, (SOUND + NEW).replace("    ", "\t"), None, id="other blanks today"),
+    pytest.param(*(text.replace("    ", "\t") for text in (FAULTY, SOUND, SOUND.replace(*MORE))), (5, 5),
+        id="tabs since ever"),
+])  # fmt: skip
 def test_the_place_is_where_the_fix_was(
     tmp_path: Path, before: str, fixed: str, today: str, lines: tuple[int, ...] | None
 ) -> None:
@@ -130,23 +124,20 @@ END = "\n\nlet(end)\nend(it)\n"
 OF = "def of(a):\n    return 1\n\n\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "before", "fixed", "today", "outcome"),
-    [
-        ("a.py", FAULTY, SOUND, NEW + SOUND.replace("items", "goods"), GONE),
-        ("a.py", FAULTY, SOUND, NEW + SOUND.replace(" = 0", " = 1"), "its lines were changed since"),
-        ("a.py", FAULTY, SOUND, None, "no change here edits its file"),
-        ("a.py", FAULTY, SOUND, "RATE = 1\n" + SOUND, "is larger than 0.5 of the changes there"),
-        ("a.py", FAULTY, SOUND, NEW + SOUND + "def broken(:\n", "it does not parse"),
-        ("a.js", "f(1 ;\n" + END, "f(1);\n" + END, "f(1);\n" + END + 4 * "let a = 1;\n", "it does not parse"),
-        ("a.kt", "val a = 1 - 1\n" + END, "val a = 1 + 1\n" + END, "val a = 1 + 1\n" + END * 3, "no grammar"),
-        ("a.py", "a: int = 1\n\n\n", "a: str = 1\n\n\n", "a: str = 1\n\n\n" + NEW, "changes nothing that runs"),
-        ("a.py", FAULTY, OF + SOUND, OF + SOUND + PAD + USE.format("of"), "later code builds on it"),
-        ("a.py", OF + USE.format("of"), OF + USE.format(""), NEW + USE.format(""), "names what is not there any more"),
-        ("a.py", FAULTY + "é = 1\n", SOUND + "é = 1\n", NEW + SOUND + "é = 1\n", PUT_BACK),
-        ("données/ä b.py", FAULTY, SOUND, NEW + SOUND, PUT_BACK),
-    ],
-)
+@pytest.mark.parametrize(("path", "before", "fixed", "today", "outcome"), [
+    ("a.py", FAULTY, SOUND, NEW + SOUND.replace("items", "goods"), GONE),
+    ("a.py", FAULTY, SOUND, NEW + SOUND.replace(" = 0", " = 1"), "its lines were changed since"),
+    ("a.py", FAULTY, SOUND, None, "no change here edits its file"),
+    ("a.py", FAULTY, SOUND, "RATE = 1\n" + SOUND, "is larger than 0.5 of the changes there"),
+    ("a.py", FAULTY, SOUND, NEW + SOUND + "def broken(:\n", "it does not parse"),
+    ("a.js", "f(1 ;\n" + END, "f(1);\n" + END, "f(1);\n" + END + 4 * "let a = 1;\n", "it does not parse"),
+    ("a.kt", "val a = 1 - 1\n" + END, "val a = 1 + 1\n" + END, "val a = 1 + 1\n" + END * 3, "no grammar"),
+    ("a.py", "a: int = 1\n\n\n", "a: str = 1\n\n\n", "a: str = 1\n\n\n" + NEW, "changes nothing that runs"),
+    ("a.py", FAULTY, OF + SOUND, OF + SOUND + PAD + USE.format("of"), "later code builds on it"),
+    ("a.py", OF + USE.format("of"), OF + USE.format(""), NEW + USE.format(""), "names what is not there any more"),
+    ("a.py", FAULTY + "é = 1\n", SOUND + "é = 1\n", NEW + SOUND + "é = 1\n", PUT_BACK),
+    ("données/ä b.py", FAULTY, SOUND, NEW + SOUND, PUT_BACK),
+])  # fmt: skip
 def test_where_a_fix_cannot_be_taken_back_it_is_counted(
     tmp_path: Path, path: str, before: str, fixed: str, today: str | None, outcome: str
 ) -> None:

@@ -190,17 +190,10 @@ def test_thousands_are_matched_by_their_neighbours(context: BuildFolder, monkeyp
     assert "30 clean for 30 changed cases, by nearest matching" in section(context.sections, "Balance").text
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [
-        {"features": ()},
-        {"ratio": 0},
-        {"ratio": -1.0},
-        {"caliper": -0.1},
-        {"pairs": True, "ratio": 1.5},
-        {"ratio": float("nan")},
-    ],
-)
+@pytest.mark.parametrize("terms", [
+    {"features": ()}, {"ratio": 0}, {"ratio": -1.0}, {"caliper": -0.1}, {"pairs": True, "ratio": 1.5},
+    {"ratio": float("nan")},
+])  # fmt: skip
 def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="resample"):
         Resample(**terms)  # type: ignore[arg-type]

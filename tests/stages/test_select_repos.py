@@ -99,22 +99,18 @@ def test_json_lines_are_read_as_well(tmp_path: Path, context: BuildFolder) -> No
     assert chosen_repositories(context) == ("a/b",)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("stars\n5\n", "line 2, field name: is missing"),
-        ("name,stars\na/b,many\n", "line 2, field stars: should be a valid integer"),
-        ("name,stars\na/b\n", "line 2: has more or fewer fields"),
-        ("name,stars\na/b,1,2\n", "line 2: has more or fewer fields"),
-        ("name,stars\n/a,1\n", "line 2, field name: is an absolute path"),
-        ("name,active\na/b,soon\n", "line 2, field active: invalid isoformat"),
-        ("name\na/b\nA/B\n", "names a/b twice"),
-        ("name,language_share\na/b,60\n", "line 2, field language_share: should be less than or equal to 1"),
-        ("name,language_share\na/b,nan\n", "line 2, field language_share: should be"),
-        ("name\n\xff\n", "is not UTF-8"),
-        ('name\n"a/b\n', "is not a CSV"),
-    ],
-)
+@pytest.mark.parametrize(("content", "said"), [
+    ("stars\n5\n", "line 2, field name: is missing"),
+    ("name,stars\na/b,many\n", "line 2, field stars: should be a valid integer"),
+    ("name,stars\na/b\n", "line 2: has more or fewer fields"),
+    ("name,stars\na/b,1,2\n", "line 2: has more or fewer fields"),
+    ("name,stars\n/a,1\n", "line 2, field name: is an absolute path"),
+    ("name,active\na/b,soon\n", "line 2, field active: invalid isoformat"),
+    ("name\na/b\nA/B\n", "names a/b twice"),
+    ("name,language_share\na/b,60\n", "line 2, field language_share: should be less than or equal to 1"),
+    ("name,language_share\na/b,nan\n", "line 2, field language_share: should be"),
+    ("name\n\xff\n", "is not UTF-8"), ('name\n"a/b\n', "is not a CSV"),
+])  # fmt: skip
 def test_a_bad_file_is_named_with_line_and_field(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "r.csv"
     path.write_bytes(content.encode("latin-1"))

@@ -25,22 +25,19 @@ def case(name: str, patch: str | None = None, **facts: str | int | bool) -> Case
 LINES = "changed_lines"
 
 
-@pytest.mark.parametrize(
-    ("one", "where", "reason"),
-    [
-        (case("a", PATCH), Where(fact=LINES, at_most=3), None),
-        (case("a", PATCH), Where(fact=LINES, at_most=2), "changed_lines over 2"),
-        (case("a", PATCH, changed_lines=9999), Where(fact=LINES, at_most=3), None),
-        (case("a", changed_lines=11), Where(fact=LINES, at_most=10), "changed_lines over 10"),
-        (case("a"), Where(fact=LINES, at_most=10), "no diff at hand, and no fact changed_lines"),
-        (case("a", changed_lines=True), Where(fact=LINES, at_most=1), "no diff at hand, and no fact changed_lines"),
-        (case("a", PATCH), Where(fact="changed_files", at_least=2), "changed_files under 2"),
-        (case("a", changed_files=4), Where(fact="changed_files", at_least=2, at_most=4), None),
-        (case("a", commits=3), Where(fact="commits", at_most=2.5), "commits over 2.5"),
-        (case("a", size="S"), Where(fact="size", at_most=2), "size is not a number"),
-        (case("a"), Where(fact="commits", at_most=2), "does not state commits"),
-    ],
-)
+@pytest.mark.parametrize(("one", "where", "reason"), [
+    (case("a", PATCH), Where(fact=LINES, at_most=3), None),
+    (case("a", PATCH), Where(fact=LINES, at_most=2), "changed_lines over 2"),
+    (case("a", PATCH, changed_lines=9999), Where(fact=LINES, at_most=3), None),
+    (case("a", changed_lines=11), Where(fact=LINES, at_most=10), "changed_lines over 10"),
+    (case("a"), Where(fact=LINES, at_most=10), "no diff at hand, and no fact changed_lines"),
+    (case("a", changed_lines=True), Where(fact=LINES, at_most=1), "no diff at hand, and no fact changed_lines"),
+    (case("a", PATCH), Where(fact="changed_files", at_least=2), "changed_files under 2"),
+    (case("a", changed_files=4), Where(fact="changed_files", at_least=2, at_most=4), None),
+    (case("a", commits=3), Where(fact="commits", at_most=2.5), "commits over 2.5"),
+    (case("a", size="S"), Where(fact="size", at_most=2), "size is not a number"),
+    (case("a"), Where(fact="commits", at_most=2), "does not state commits"),
+])  # fmt: skip
 def test_limits_are_of_what_is_counted_else_of_what_is_stated(one: Case, where: Where, reason: str | None) -> None:
     said = where.narrow(Candidate(case=one))
     assert (said if isinstance(said, str) else None) == reason

@@ -132,20 +132,14 @@ def test_shares_add_up_and_no_stratum_gives_more_than_it_has(
             assert abs(count - cells[cell] * total / whole) < 2 * step
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [
-        {"by": ()},
-        {},
-        {"per_cell": 3, "total": 5},
-        {"per_cell": -1},
-        {"per_cell": 3, "balance": "verdict"},
-        {"per_cell": 2, "periods": ("2022-01-01",)},
-        {"per_cell": 2, "by": ("period",)},
-        {"per_cell": 2, "by": ("period",), "periods": ("2023-01-01", "2022-01-01")},
-        {"per_cell": 2, "by": ("period",), "periods": ("last year",)},
-    ],
-)
+@pytest.mark.parametrize("terms", [
+    {"by": ()}, {}, {"per_cell": 3, "total": 5}, {"per_cell": -1},
+    {"per_cell": 3, "balance": "verdict"},
+    {"per_cell": 2, "periods": ("2022-01-01",)},
+    {"per_cell": 2, "by": ("period",)},
+    {"per_cell": 2, "by": ("period",), "periods": ("2023-01-01", "2022-01-01")},
+    {"per_cell": 2, "by": ("period",), "periods": ("last year",)},
+])  # fmt: skip
 def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
     with pytest.raises(ValueError):
         Stratify(**terms)  # type: ignore[arg-type]

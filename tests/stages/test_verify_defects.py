@@ -86,15 +86,12 @@ def test_a_command_without_files_runs_all_tests(shop: Told, tmp_path: Path) -> N
     assert outcomes(card) == {"verified": 2, "the tests pass with the defect, too": 2}
 
 
-@pytest.mark.parametrize(
-    ("script", "seconds", "outcome"),
-    [
-        ("import time\ntime.sleep(60)\n", 0.5, "could not be tested without the defect: the command took longer than"),
-        ("import sys\nsys.exit(3)\n", 60, "could not be tested without the defect: the command ended with exit code 3"),
-        ("import sys\nsys.exit(1)\n", 60, "the tests fail without the defect, too"),
-        ("open('shop/rail.py', 'w').close()\n", 60, "the tests pass with the defect, too"),
-    ],
-)
+@pytest.mark.parametrize(("script", "seconds", "outcome"), [
+    ("import time\ntime.sleep(60)\n", 0.5, "could not be tested without the defect: the command took longer than"),
+    ("import sys\nsys.exit(3)\n", 60, "could not be tested without the defect: the command ended with exit code 3"),
+    ("import sys\nsys.exit(1)\n", 60, "the tests fail without the defect, too"),
+    ("open('shop/rail.py', 'w').close()\n", 60, "the tests pass with the defect, too"),
+])  # fmt: skip
 def test_a_command_that_tells_nothing_leaves_the_tier_open(
     shop: Told, tmp_path: Path, script: str, seconds: float, outcome: str
 ) -> None:

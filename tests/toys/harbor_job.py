@@ -8,14 +8,10 @@ from typing import Any
 
 STEPS = [
     {"step_id": 1, "source": "user", "message": "Review a change."},
-    {
-        "step_id": 2,
-        "source": "agent",
-        "message": [{"type": "text", "text": "Let me look."}],
+    {"step_id": 2, "source": "agent", "message": [{"type": "text", "text": "Let me look."}],
         "tool_calls": [{"tool_call_id": "t1", "function_name": "bash", "arguments": {"command": "git log"}}],
-        "observation": {"results": [{"source_call_id": "t1", "content": "head\nbase"}]},
-    },
-]
+        "observation": {"results": [{"source_call_id": "t1", "content": "head\nbase"}]}},
+]  # fmt: skip
 
 
 def write_trial(

@@ -12,19 +12,10 @@ from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 
 BEFORE = {"shop/cart.py": "def first(items):\n    return items[0]\n"}
 AFTER = {
-    "shop/cart.py": (
-        "def first(items):\n"
-        "    return items[0]\n"
-        "\n"
-        "\n"
-        "def fits(items, limit):\n"
-        "    # never more than the limit\n"
-        "    if len(items) < limit:\n"
-        "        return True\n"
-        "    names = None\n"
-        "    return names\n"
-    )
-}
+    "shop/cart.py": ("def first(items):\n    return items[0]\n\n\ndef fits(items, limit):\n"
+        "    # never more than the limit\n    if len(items) < limit:\n        return True\n"
+        "    names = None\n    return names\n"),
+}  # fmt: skip
 
 
 def host(

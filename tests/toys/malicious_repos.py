@@ -197,14 +197,11 @@ ARMS: dict[str, Arm] = {
 }
 # Ways that do not keep each other from springing, in an order in which none springs while another is put in.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "settings": (
-        *("submodule", "gpg.program", "filter.smudge", "diff.command", "core.pager", "core.editor", "alias"),
-        *("remote ext", "credential.helper", "uploadpack.packObjectsHook", "core.fsmonitor", "hooks"),
-    ),
-    "more settings": (
-        *("merge.driver", "filter.process", "diff.textconv", "core.sshCommand", "include.path", "core.hooksPath"),
-    ),
+    "settings": (*("submodule", "gpg.program", "filter.smudge", "diff.command", "core.pager", "core.editor", "alias"),
+        *("remote ext", "credential.helper", "uploadpack.packObjectsHook", "core.fsmonitor", "hooks")),
+    "more settings": (*("merge.driver", "filter.process", "diff.textconv", "core.sshCommand", "include.path",
+        "core.hooksPath"),),
     "attributes": ("info/attributes", "diff.external"),
     "promisor": ("promisor",),
     "alternates": ("alternateRefsCommand",),
-}
+}  # fmt: skip

@@ -9,14 +9,9 @@ from reviewgauge.operators.code.operator import Code, Edit, Operator, applied
 from reviewgauge.repo.syntax.tree import SyntaxTree, parse
 
 PATHS = {
-    "python": "a.py",
-    "javascript": "a.js",
-    "typescript": "a.ts",
-    "tsx": "a.tsx",
-    "java": "A.java",
-    "go": "a.go",
+    "python": "a.py", "javascript": "a.js", "typescript": "a.ts", "tsx": "a.tsx", "java": "A.java", "go": "a.go",
     "rust": "a.rs",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

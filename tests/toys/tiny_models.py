@@ -16,13 +16,10 @@ HIDDEN, WIDE, HEADS, LAYERS, POSITIONS = 16, 24, 4, 2, 40
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "this", "null", "check", "is", "missing", "here", "test", "error", "name", "lock", "leak"]
 VOCABULARY = [
-    *SPECIAL,
-    *string.ascii_lowercase,
+    *SPECIAL, *string.ascii_lowercase,
     *(f"##{letter}" for letter in string.ascii_lowercase),
-    *string.digits,
-    *string.punctuation,
-    *WORDS,
-]
+    *string.digits, *string.punctuation, *WORDS,
+]  # fmt: skip
 
 
 def config(**changes: object) -> dict[str, Any]:

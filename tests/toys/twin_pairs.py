@@ -34,14 +34,10 @@ OPERATOR = {4: "boundary_moved", 8: "wrong_variable"}
 _LINES = {
     1: "def load(items, rows):",
     2: '    """Read what the shelf holds."""',
-    3: "    count = start(items)",
-    **SOUND,
-    5: "        count = grow(count)",
-    6: "    found = []",
-    7: "    if rows:",
+    3: "    count = start(items)", **SOUND, 5: "        count = grow(count)", 6: "    found = []", 7: "    if rows:",
     9: "            found.append(read(row))",
     10: "    return found, count",
-}
+}  # fmt: skip
 
 
 def hosts(count: int, *, safe: bool = True) -> list[Case]:

@@ -50,13 +50,9 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("bleu", 3.4, "BLEU", 100.0),
-    Kind("rouge", 2.6),
-    Kind("meteor", 3.0),
-    Kind("chrf", 3.1, "chrF", 100.0),
-    Kind("embedding", 1.6),
-    Kind("combined", 0.9),
-)
+    Kind("bleu", 3.4, "BLEU", 100.0), Kind("rouge", 2.6), Kind("meteor", 3.0), Kind("chrf", 3.1, "chrF", 100.0),
+    Kind("embedding", 1.6), Kind("combined", 0.9),
+)  # fmt: skip
 
 
 def figure(value: float | None, n: int, wide: float = 0.03, p: float | None = None, reason: str = "") -> Value:

@@ -24,18 +24,15 @@ def noisy(case: Case) -> Sequence[Comment]:
 Says = Callable[[Case], Sequence[Comment]]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "found"),
-    [
-        # (number of the change, by the first alone, by the second alone, false comments): noise beside a finding's
-        # line is unsure, which is not false
-        (finds, finds, []),
-        (finds, misses, [(1, 1, 0, (0, 1)), (2, 1, 0, (0, 0)), (3, 0, 0, (0, 1))]),
-        (misses, finds, [(1, 0, 1, (1, 0)), (2, 0, 1, (0, 0)), (3, 0, 0, (1, 0))]),
-        (nothing, finds, [(1, 0, 2, (0, 0)), (2, 0, 1, (0, 0))]),
-        (finds, noisy, [(3, 0, 0, (0, 2)), (1, 0, 0, (0, 1))]),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "found"), [
+    # (number of the change, by the first alone, by the second alone, false comments): noise beside a finding's
+    # line is unsure, which is not false
+    (finds, finds, []),
+    (finds, misses, [(1, 1, 0, (0, 1)), (2, 1, 0, (0, 0)), (3, 0, 0, (0, 1))]),
+    (misses, finds, [(1, 0, 1, (1, 0)), (2, 0, 1, (0, 0)), (3, 0, 0, (1, 0))]),
+    (nothing, finds, [(1, 0, 2, (0, 0)), (2, 0, 1, (0, 0))]),
+    (finds, noisy, [(3, 0, 0, (0, 2)), (1, 0, 0, (0, 1))]),
+])  # fmt: skip
 def test_what_one_alone_found(
     tmp_path: Path, first: Says, second: Says, found: list[tuple[int, int, int, tuple[int, int]]]
 ) -> None:

@@ -48,15 +48,12 @@ def test_a_change_without_files_has_no_lines(chosen: Selection) -> None:
     assert notes.on_lines == [] and len(notes.off) == 4
 
 
-@pytest.mark.parametrize(
-    ("finding", "says", "kind", "dimension", "value"),
-    [
-        ("r0", True, "pair", "same_issue", True),
-        ("r0", False, "pair", "same_issue", False),
-        ("", True, "comment", "false_positive", False),
-        ("", False, "comment", "false_positive", True),
-    ],
-)
+@pytest.mark.parametrize(("finding", "says", "kind", "dimension", "value"), [
+    ("r0", True, "pair", "same_issue", True),
+    ("r0", False, "pair", "same_issue", False),
+    ("", True, "comment", "false_positive", False),
+    ("", False, "comment", "false_positive", True),
+])  # fmt: skip
 def test_a_label_is_what_judges_read(finding: str, says: bool, kind: str, dimension: str, value: bool) -> None:
     label = label_of({"case": "c", "system": "s", "comment": "x"}, finding, says=says)
     assert (label.subject.kind, label.dimension, label.value) == (kind, dimension, value)
@@ -70,21 +67,15 @@ def said(system: str | None, value: bool, rater: str = "Ann", attempt: int = 1, 
     return Label(subject=subject, rater=rater, dimension="same_issue", value=value).model_copy(update=more)
 
 
-@pytest.mark.parametrize(
-    ("labels", "shown"),
-    [
-        ([said("finder", True)], ["<b>Ann</b>: it raises r0"]),
-        ([said(None, True)], ["<b>Ann</b>: it raises r0"] * 2),  # of both systems that have such a comment
-        ([said("finder", True), said("finder", False)], ["<b>Ann</b>: it does not raise r0"]),
-        (
-            [said("finder", True), said("finder", False, "<Bo>")],
-            ["<b>Ann</b>: it raises", "<b>&lt;Bo&gt;</b>: it does"],
-        ),
-        ([said("finder", True, attempt=2)], []),
-        ([said("finder", True, rater_kind=RaterKind.MODEL)], []),
-        ([said("finder", True, dimension="quality")], []),
-    ],
-)
+@pytest.mark.parametrize(("labels", "shown"), [
+    ([said("finder", True)], ["<b>Ann</b>: it raises r0"]),
+    ([said(None, True)], ["<b>Ann</b>: it raises r0"] * 2),  # of both systems that have such a comment
+    ([said("finder", True), said("finder", False)], ["<b>Ann</b>: it does not raise r0"]),
+    ([said("finder", True), said("finder", False, "<Bo>")], ["<b>Ann</b>: it raises", "<b>&lt;Bo&gt;</b>: it does"]),
+    ([said("finder", True, attempt=2)], []),
+    ([said("finder", True, rater_kind=RaterKind.MODEL)], []),
+    ([said("finder", True, dimension="quality")], []),
+])  # fmt: skip
 def test_what_people_said_is_shown(tmp_path: Path, labels: list[Label], shown: list[str]) -> None:
     folder = write_run(tmp_path / "run", {"finder": finds, "half": misses})
     with RunFolder.open(folder, write=True) as run:

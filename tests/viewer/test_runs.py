@@ -102,16 +102,13 @@ def test_a_run_that_is_being_written(tmp_path: Path) -> None:
     assert card(folder)[1] == "not scored"
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "said"),
-    [
-        ("manifest.json", "", "manifest.json"),
-        ("manifest.json", "{", "manifest.json"),
-        ("manifest.json", json.dumps({"format": 999}), "another version"),
-        ("cases.jsonl", "{}\n", "cases.jsonl"),
-        ("reviews.jsonl", "nonsense\n", "reviews.jsonl"),
-    ],
-)
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("manifest.json", "", "manifest.json"),
+    ("manifest.json", "{", "manifest.json"),
+    ("manifest.json", json.dumps({"format": 999}), "another version"),
+    ("cases.jsonl", "{}\n", "cases.jsonl"),
+    ("reviews.jsonl", "nonsense\n", "reviews.jsonl"),
+])  # fmt: skip
 def test_a_run_that_is_broken_says_why(tmp_path: Path, file: str, text: str, said: str) -> None:
     folder = write_run(tmp_path / "run", {"finder": finds})
     (folder / file).write_text(text)

@@ -101,17 +101,12 @@ def test_the_cookie_is_no_scripts_and_no_other_sites(runs: Path) -> None:
         assert "script-src 'self'" in answer.headers["content-security-policy"]
 
 
-@pytest.mark.parametrize(
-    ("header", "value", "status"),
-    [
-        ("Host", "evil.example", 421),
-        ("Host", "127.0.0.1", 421),
-        ("Origin", "http://evil.example", 403),
-        ("Origin", "null", 403),
-        ("Origin", "", 403),
-        ("Sec-Fetch-Site", "cross-site", 403),
-    ],
-)
+@pytest.mark.parametrize(("header", "value", "status"), [
+    ("Host", "evil.example", 421), ("Host", "127.0.0.1", 421),
+    ("Origin", "http://evil.example", 403),
+    ("Origin", "null", 403), ("Origin", "", 403),
+    ("Sec-Fetch-Site", "cross-site", 403),
+])  # fmt: skip
 def test_other_sites_are_refused(visitor: Client, made: Path, header: str, value: str, status: int) -> None:
     form = {"change": 1, "system": "half", "attempt": 1, "comment": "n5", "says": "yes"}
     answer = visitor.send(f"/r/{slug_of(made / 'one')}/label", form, follow=False, **{header: value})
@@ -141,31 +136,28 @@ def test_a_form_too_large_is_refused(visitor: Client, made: Path) -> None:
 # --- what is not there -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nothing.html", "there is no such page"),
-        ("change-.html", "there is no such page"),
-        ("change-1-2.html", "there is no such page"),
-        ("change-9999999999.html", "there is no such page"),
-        ("change--1.html", "there is no such page"),
-        ("change-٩.html", "there is no such page"),  # a digit of another script
-        ("beside-1.html", "there is no such page"),
-        ("against-1-2-split.html", "there is no such page"),
-        ("change-0.html", "there is no such change"),
-        ("change-999999999.html", "there is no such change"),
-        ("change-5-split.html", "there is no such change"),
-        ("beside-1-9.html", "there is no such change"),
-        ("against-0-1.html", "there is no such system"),
-        ("against-1-4.html", "there is no such system"),
-        ("changes.html?system=nobody", "there is no system nobody"),
-        ("lines-0?file=1&old=1&new=1&count=1", "there is no such change"),
-        ("lines-1?file=9&old=1&new=1&count=1", "there are no such lines"),
-        ("lines-1?file=0&old=x&new=1&count=1", "there are no such lines"),
-        ("lines-4", "there are no such lines"),
-        ("..%00", "there is no such page"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [
+    ("nothing.html", "there is no such page"),
+    ("change-.html", "there is no such page"),
+    ("change-1-2.html", "there is no such page"),
+    ("change-9999999999.html", "there is no such page"),
+    ("change--1.html", "there is no such page"),
+    ("change-٩.html", "there is no such page"),  # a digit of another script
+    ("beside-1.html", "there is no such page"),
+    ("against-1-2-split.html", "there is no such page"),
+    ("change-0.html", "there is no such change"),
+    ("change-999999999.html", "there is no such change"),
+    ("change-5-split.html", "there is no such change"),
+    ("beside-1-9.html", "there is no such change"),
+    ("against-0-1.html", "there is no such system"),
+    ("against-1-4.html", "there is no such system"),
+    ("changes.html?system=nobody", "there is no system nobody"),
+    ("lines-0?file=1&old=1&new=1&count=1", "there is no such change"),
+    ("lines-1?file=9&old=1&new=1&count=1", "there are no such lines"),
+    ("lines-1?file=0&old=x&new=1&count=1", "there are no such lines"),
+    ("lines-4", "there are no such lines"),
+    ("..%00", "there is no such page"),
+])  # fmt: skip
 def test_what_is_not_there_is_said_in_one_line(visitor: Client, made: Path, name: str, said: str) -> None:
     about(visitor.send(f"/r/{slug_of(made / 'one')}/{quote(name, safe='/?&=%')}"), said)
 
@@ -338,25 +330,12 @@ def test_of_two_runs_the_label_lands_in_the_right_one(reader: Client, runs: Path
     assert "it raises r2" in reader.send(f"/r/{two}/change-2.html").text
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"change": 0},
-        {"change": 99},
-        {"change": ""},
-        {"system": "nobody"},
-        {"system": ""},
-        {"attempt": 7},
-        {"attempt": "x"},
-        {"comment": "nothing"},
-        {"comment": ""},
-        {"system": "finder"},  # whose comment it is not
-        {"finding": "r9"},
-        {"says": "maybe"},
-        {"says": ""},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changed", [
+    {"change": 0}, {"change": 99}, {"change": ""}, {"system": "nobody"}, {"system": ""}, {"attempt": 7},
+    {"attempt": "x"}, {"comment": "nothing"}, {"comment": ""},
+    {"system": "finder"},  # whose comment it is not
+    {"finding": "r9"}, {"says": "maybe"}, {"says": ""},
+], ids=str)  # fmt: skip
 def test_a_form_that_does_not_fit_keeps_nothing(visitor: Client, made: Path, changed: dict[str, object]) -> None:
     answer = posted(visitor, slug_of(made / "one"), **changed)
     assert answer.status == 400 and "\n" not in answer.text

@@ -8,22 +8,13 @@ from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSum
 from reviewgauge.views import figures
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.624, "share", ".62"),
-        (1.0, "share", "1.00"),
-        (0.0, "share", ".00"),
-        (-0.001, "share", ".00"),
-        (-0.07, "share", "-.07"),
-        (3.456, "comments per change", "3.46"),
-        (0.5, "comments per change", "0.50"),
-        (1234.5, "tokens", "1,234.5"),
-        (None, "share", "–"),
-        (math.nan, "share", "–"),
-        (math.inf, "share", "–"),
-    ],
-)
+@pytest.mark.parametrize(("value", "unit", "text"), [
+    (0.624, "share", ".62"), (1.0, "share", "1.00"), (0.0, "share", ".00"), (-0.001, "share", ".00"),
+    (-0.07, "share", "-.07"),
+    (3.456, "comments per change", "3.46"),
+    (0.5, "comments per change", "0.50"),
+    (1234.5, "tokens", "1,234.5"), (None, "share", "–"), (math.nan, "share", "–"), (math.inf, "share", "–"),
+])  # fmt: skip
 def test_a_number_reads_the_same_everywhere(value: float | None, unit: str, text: str) -> None:
     assert figures.number(value, unit) == text
 
@@ -44,24 +35,11 @@ def test_p_in_a_sentence() -> None:
     assert figures.p_clause(0.02) == "p = .020"
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "javascript:alert(1)",
-        "JaVaScRiPt:alert(1)",
-        " javascript:alert(1)",
-        "java\tscript:alert(1)",
-        "data:text/html,<script>alert(1)</script>",
-        "vbscript:x",
-        "file:///etc/passwd",
-        "//example.org/x",
-        "https:",
-        "http://[::1",
-        "https://example.org/a b",
-        "",
-        None,
-    ],
-)
+@pytest.mark.parametrize("url", [
+    "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "java\tscript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "vbscript:x", "file:///etc/passwd", "//example.org/x", "https:", "http://[::1", "https://example.org/a b", "", None,
+])  # fmt: skip
 def test_only_web_addresses_are_links(url: str | None) -> None:
     assert figures.web_url(url) is None
 

@@ -38,21 +38,14 @@ def test_the_systems_of_the_judges_family_are_named_and_no_others() -> None:
     assert judged_by_own_family(("openai:qwen3@http://localhost:8000/v1",), systems) == []
 
 
-@pytest.mark.parametrize(
-    ("system", "texts", "families"),
-    [
-        ("a", ("x(model='openai:qwen/qwen3-32b@http://h:1/v1')",), ["qwen"]),
-        ("a", ('prompt(model="openai:gpt-5")', "judge openai:gpt-4.1"), ["gpt", "gpt"]),
-        ("openai:gpt-5", (), ["gpt"]),
-        ("claude", (), ["claude"]),
-        ("claude-code", (), ["claude"]),
-        ("Gemini 3", (), ["gemini"]),
-        ("codex", (), ["gpt"]),
-        ("geminis", (), []),
-        ("coderabbit", ("replay(path='findings.json')",), []),
-        ("a", ("x(model='openai:')",), []),
-    ],
-)
+@pytest.mark.parametrize(("system", "texts", "families"), [
+    ("a", ("x(model='openai:qwen/qwen3-32b@http://h:1/v1')",), ["qwen"]),
+    ("a", ('prompt(model="openai:gpt-5")', "judge openai:gpt-4.1"), ["gpt", "gpt"]),
+    ("openai:gpt-5", (), ["gpt"]), ("claude", (), ["claude"]), ("claude-code", (), ["claude"]),
+    ("Gemini 3", (), ["gemini"]), ("codex", (), ["gpt"]), ("geminis", (), []),
+    ("coderabbit", ("replay(path='findings.json')",), []),
+    ("a", ("x(model='openai:')",), []),
+])  # fmt: skip
 def test_families_are_read_from_names_and_signatures(system: str, texts: tuple[str, ...], families: list[str]) -> None:
     assert families_in(system, texts) == families
 

@@ -41,22 +41,19 @@ def scored(reviews: Said, states: dict[str, CommentState]) -> ScoredRun:
     return ScoredRun(Mean(), [case], scores, outcomes=outcomes)
 
 
-@pytest.mark.parametrize(
-    ("new", "old", "gained", "lost"),
-    [
-        ([[said("odd name", 3)]], [[]], ["odd name"], []),
-        ([[said("odd name", 3)]], [[said("odd  name", 80)]], [], []),  # the same words
-        ([[said("odd name", 3)]], [[said("call it otherwise", 6)]], [], []),  # the same place
-        ([[said("odd name", 3)]], [[said("call it otherwise", 7)]], ["odd name"], ["call it otherwise"]),
-        ([[said("odd", 3)]], [[said("even", 3, "b.py")]], ["odd"], ["even"]),
-        ([[said("odd", 3)]], [[said("even", 3, side=Side.OLD)]], ["odd"], ["even"]),
-        ([[said("odd")]], [[said("even")]], ["odd"], ["even"]),  # about the file: no place to tell by
-        ([[said("odd", 3)]], [[], [said("even", 3)]], [], []),  # some attempt of the other makes it
-        ([[], [said("odd", 3)]], [[]], [], []),  # only the first attempt is looked at
-        ([[said("dup", 3)]], [[]], [], []),  # repeats a comment that hits
-        ([[said("leak", 9)]], [[said("a leak", 9)]], [], []),  # both hit the finding
-    ],
-)
+@pytest.mark.parametrize(("new", "old", "gained", "lost"), [
+    ([[said("odd name", 3)]], [[]], ["odd name"], []),
+    ([[said("odd name", 3)]], [[said("odd  name", 80)]], [], []),  # the same words
+    ([[said("odd name", 3)]], [[said("call it otherwise", 6)]], [], []),  # the same place
+    ([[said("odd name", 3)]], [[said("call it otherwise", 7)]], ["odd name"], ["call it otherwise"]),
+    ([[said("odd", 3)]], [[said("even", 3, "b.py")]], ["odd"], ["even"]),
+    ([[said("odd", 3)]], [[said("even", 3, side=Side.OLD)]], ["odd"], ["even"]),
+    ([[said("odd")]], [[said("even")]], ["odd"], ["even"]),  # about the file: no place to tell by
+    ([[said("odd", 3)]], [[], [said("even", 3)]], [], []),  # some attempt of the other makes it
+    ([[], [said("odd", 3)]], [[]], [], []),  # only the first attempt is looked at
+    ([[said("dup", 3)]], [[]], [], []),  # repeats a comment that hits
+    ([[said("leak", 9)]], [[said("a leak", 9)]], [], []),  # both hit the finding
+])  # fmt: skip
 def test_comments_beside_the_findings(
     new: list[list[Comment]], old: list[list[Comment]], gained: list[str], lost: list[str]
 ) -> None:

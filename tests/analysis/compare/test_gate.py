@@ -34,18 +34,10 @@ def pair(new: Numbers, old: Numbers, metric: Metric | None = None) -> tuple[list
     return [*mean_scores("new", cases, new, metric), *mean_scores("old", cases, old, metric)], cases
 
 
-@pytest.mark.parametrize(
-    ("shift", "noise", "verdict"),
-    [
-        (0.0, 0.03, "not worse"),
-        (0.2, 0.03, "not worse"),
-        (-0.02, 0.03, "not worse"),
-        (-0.2, 0.03, "worse"),
-        (-0.05, 0.03, "worse"),
-        (-0.02, 0.3, "cannot tell"),
-        (0.02, 0.5, "cannot tell"),
-    ],
-)
+@pytest.mark.parametrize(("shift", "noise", "verdict"), [
+    (0.0, 0.03, "not worse"), (0.2, 0.03, "not worse"), (-0.02, 0.03, "not worse"), (-0.2, 0.03, "worse"),
+    (-0.05, 0.03, "worse"), (-0.02, 0.3, "cannot tell"), (0.02, 0.5, "cannot tell"),
+])  # fmt: skip
 def test_the_verdict_follows_the_interval(shift: float, noise: float, verdict: str) -> None:
     rng = np.random.default_rng(7)
     old = rng.uniform(0.3, 0.7, 60)
@@ -117,14 +109,11 @@ def test_failures_of_the_candidate_alone_cannot_hide_a_loss() -> None:
     assert ruled(few, cases).verdict is GateVerdict.NOT_WORSE
 
 
-@pytest.mark.parametrize(
-    ("every", "new", "reason"),
-    [
-        (2, 0.9, "the candidate failed in 20 of 60 attempts"),
-        (5, 0.5, "not worse on what was scored, but it failed in 8 of 48 attempts and has none scored on 0 cases"),
-        (20, 0.9, "the whole interval lies within the margin"),
-    ],
-)
+@pytest.mark.parametrize(("every", "new", "reason"), [
+    (2, 0.9, "the candidate failed in 20 of 60 attempts"),
+    (5, 0.5, "not worse on what was scored, but it failed in 8 of 48 attempts and has none scored on 0 cases"),
+    (20, 0.9, "the whole interval lies within the margin"),
+])  # fmt: skip
 def test_attempts_that_failed_beside_others_are_counted_and_said(every: int, new: float, reason: str) -> None:
     """Their cases count by the mean of the other attempts, which hides them."""
     cases = make_cases(40)

@@ -123,19 +123,16 @@ def test_the_upper_tiers_are_one_slice_and_changes_without_a_tier_are_in_none() 
 COMMITS: list[Fact | None] = [*[1] * 9, 2, 2, 2, 3, 3, 4, 7, 7, 31, None]
 
 
-@pytest.mark.parametrize(
-    ("values", "least", "slices"),
-    [
-        (COMMITS, 5, {"1": 9, "2 to 31": 9, "(not stated)": 1}),
-        (COMMITS[:-2], 5, {"1": 9, "2 to 7": 8}),
-        (COMMITS[:10], 1, {"1": 9, "2": 1}),
-        ([*range(100)], 5, {"0 to 16": 17, "17 to 33": 17, "34 to 50": 17, "51 to 67": 17, "68 to 99": 32}),
-        ([2026, 2024, 2025, 2024] * 5, 5, {"2024": 10, "2025": 5, "2026": 5}),
-        (["L", "XS", "M", "XL", "S"] * 5, 5, dict.fromkeys(("XS", "S", "M", "L", "XL"), 5)),
-        (["Go", "C", *["Python"] * 6, "Rust", "Rust"], 5, {"Python": 6, "other (3 groups)": 4}),
-        ([True, False, False], 5, {"false": 2, "true": 1}),
-    ],
-)
+@pytest.mark.parametrize(("values", "least", "slices"), [
+    (COMMITS, 5, {"1": 9, "2 to 31": 9, "(not stated)": 1}),
+    (COMMITS[:-2], 5, {"1": 9, "2 to 7": 8}),
+    (COMMITS[:10], 1, {"1": 9, "2": 1}),
+    ([*range(100)], 5, {"0 to 16": 17, "17 to 33": 17, "34 to 50": 17, "51 to 67": 17, "68 to 99": 32}),
+    ([2026, 2024, 2025, 2024] * 5, 5, {"2024": 10, "2025": 5, "2026": 5}),
+    (["L", "XS", "M", "XL", "S"] * 5, 5, dict.fromkeys(("XS", "S", "M", "L", "XL"), 5)),
+    (["Go", "C", *["Python"] * 6, "Rust", "Rust"], 5, {"Python": 6, "other (3 groups)": 4}),
+    ([True, False, False], 5, {"false": 2, "true": 1}),
+])  # fmt: skip
 def test_small_slices_are_joined_and_all_are_in_order(
     values: list[Fact | None], least: int, slices: dict[str, int]
 ) -> None:

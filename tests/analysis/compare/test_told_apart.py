@@ -41,16 +41,10 @@ def run() -> ScoredRun:
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "alone"),
-    [
-        ("oracle", "half", (10, 0)),
-        ("half", "oracle", (0, 10)),
-        ("half", "other", (10, 10)),
-        ("everywhere", "half", (0, 10)),
-        ("oracle", "oracle", (0, 0)),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "alone"), [
+    ("oracle", "half", (10, 0)), ("half", "oracle", (0, 10)), ("half", "other", (10, 10)),
+    ("everywhere", "half", (0, 10)), ("oracle", "oracle", (0, 0)),
+])  # fmt: skip
 def test_discordant_pairs_are_tested_exactly(first: str, second: str, alone: tuple[int, int]) -> None:
     found = mcnemar(told_apart(run()), first, second)
     assert found is not None and (found.pairs, found.only_first, found.only_second) == (20, *alone)

@@ -187,21 +187,16 @@ def test_an_honest_metric_passes_every_check() -> None:
     assert checks["other phrasings"].found == "recall 1.0000 over 1 findings, against 0.0000"
 
 
-@pytest.mark.parametrize(
-    ("fault", "wanted"),
-    [
-        ("deaf", {"oracle: recall", "oracle: precision"}),
-        ("silence", {"silence: precision"}),
-        ("lost", {"accounts add up"}),
-        ("missing part", {"accounts add up"}),
-        ("order", {"order does not matter"}),
-        ("spam", {"spam never gains"}),
-        ("crash", {"nothing breaks"}),
-        ("lines", {"wrong lines", "oracle: recall"}),
-        ("percent", {"shares are shares", "oracle: recall"}),
-        ("anything", {"another change's findings", "parrot"}),
-    ],
-)
+@pytest.mark.parametrize(("fault", "wanted"), [
+    ("deaf", {"oracle: recall", "oracle: precision"}),
+    ("silence", {"silence: precision"}), ("lost", {"accounts add up"}),
+    ("missing part", {"accounts add up"}),
+    ("order", {"order does not matter"}),
+    ("spam", {"spam never gains"}), ("crash", {"nothing breaks"}),
+    ("lines", {"wrong lines", "oracle: recall"}),
+    ("percent", {"shares are shares", "oracle: recall"}),
+    ("anything", {"another change's findings", "parrot"}),
+])  # fmt: skip
 def test_each_fault_is_found(fault: str, wanted: set[str]) -> None:
     assert wanted <= failing(fault)
 
@@ -339,21 +334,18 @@ def test_sound_data_has_nothing_odd() -> None:
     assert lint([sound()]) == []
 
 
-@pytest.mark.parametrize(
-    ("comment", "level", "rule"),
-    [
-        (Comment(id="abc", body=" \n"), "error", "empty_body"),
-        (Comment(id="abc", body="half \ud800 pair"), "error", "encoding"),
-        (Comment(id="abc", body="lost \ufffd here"), "warning", "encoding"),
-        (Comment(id="abc", body="cafÃ©"), "warning", "encoding"),
-        (Comment(id="abc", body="donâ€™t"), "warning", "encoding"),
-        (Comment(id="abc", body="b", span=Span(path="z.py", start=9)), "warning", "path_not_in_change"),
-        (Comment(id="abc", body="b", span=Span(path="a.py", start=20, end=30)), "warning", "outside_diff"),
-        (Comment(id="abc", body="b", span=Span(path="a.py", start=13)), "warning", "outside_diff"),
-        (Comment(id="abc", body="b", span=Span(path="a.py", start=12, side=Side.OLD)), "warning", "outside_diff"),
-        (Comment(id="abc", body="Whole  FILE", span=Span(path="a.py")), "warning", "duplicate"),
-    ],
-)
+@pytest.mark.parametrize(("comment", "level", "rule"), [
+    (Comment(id="abc", body=" \n"), "error", "empty_body"),
+    (Comment(id="abc", body="half \ud800 pair"), "error", "encoding"),
+    (Comment(id="abc", body="lost \ufffd here"), "warning", "encoding"),
+    (Comment(id="abc", body="cafÃ©"), "warning", "encoding"),
+    (Comment(id="abc", body="donâ€™t"), "warning", "encoding"),
+    (Comment(id="abc", body="b", span=Span(path="z.py", start=9)), "warning", "path_not_in_change"),
+    (Comment(id="abc", body="b", span=Span(path="a.py", start=20, end=30)), "warning", "outside_diff"),
+    (Comment(id="abc", body="b", span=Span(path="a.py", start=13)), "warning", "outside_diff"),
+    (Comment(id="abc", body="b", span=Span(path="a.py", start=12, side=Side.OLD)), "warning", "outside_diff"),
+    (Comment(id="abc", body="Whole  FILE", span=Span(path="a.py")), "warning", "duplicate"),
+])  # fmt: skip
 def test_an_odd_reference_is_named(comment: Comment, level: str, rule: str) -> None:
     assert rules(with_reference(comment)) == [(level, rule, "abc")]
 

@@ -71,19 +71,16 @@ def with_patch(case: Case) -> Case:
     return with_change(files=(file.model_copy(update={"patch": (file.patch or "").replace("1,10", "1,12")}),))(case)
 
 
-@pytest.mark.parametrize(
-    ("rule", "arm", "flawed"),
-    [
-        ("arm_shows", "defect", with_change(title="Load it")),
-        ("arm_shows", "twin", with_change(url="https://example.com/1")),
-        ("arm_shows", "defect", with_change(base="0" * 40)),
-        ("arm_in_name", "twin", lambda case: case.model_copy(update={"id": f"{case.id}-twin"})),
-        ("arm_in_name", "defect", with_change(head="defect")),
-        ("broken_hunk", "safe", with_patch),
-        ("pair_incomplete", "twin", lambda case: case.model_copy(update={"facts": {**case.facts, "pair": "other"}})),
-        ("duplicate_id", "defect", lambda case: case.model_copy(update={"id": HOSTS[2].id})),
-    ],
-)
+@pytest.mark.parametrize(("rule", "arm", "flawed"), [
+    ("arm_shows", "defect", with_change(title="Load it")),
+    ("arm_shows", "twin", with_change(url="https://example.com/1")),
+    ("arm_shows", "defect", with_change(base="0" * 40)),
+    ("arm_in_name", "twin", lambda case: case.model_copy(update={"id": f"{case.id}-twin"})),
+    ("arm_in_name", "defect", with_change(head="defect")),
+    ("broken_hunk", "safe", with_patch),
+    ("pair_incomplete", "twin", lambda case: case.model_copy(update={"facts": {**case.facts, "pair": "other"}})),
+    ("duplicate_id", "defect", lambda case: case.model_copy(update={"id": HOSTS[2].id})),
+])  # fmt: skip
 def test_what_gives_a_defect_away_is_an_error(rule: str, arm: str, flawed: Callable[[Case], Case]) -> None:
     at = next(n for n, case in enumerate(HOSTS) if case.facts["arm"] == arm)
     report = doctor("twins", [flawed(case) if n == at else case for n, case in enumerate(HOSTS)], [])

@@ -116,14 +116,11 @@ def test_what_failed_or_was_edited_since_is_no_disagreement(run: Path) -> None:
     assert row.left_out == {"failed: network": len(left.groups)}
 
 
-@pytest.mark.parametrize(
-    ("metric", "labels", "problem"),
-    [
-        ("hits", "useful_repairs", "is neither a file nor a metric of"),
-        ("hits", "hits", "runs no tests"),
-        ("chrf", "useful_suggestions", "matches no comments with findings"),
-    ],
-)
+@pytest.mark.parametrize(("metric", "labels", "problem"), [
+    ("hits", "useful_repairs", "is neither a file nor a metric of"),
+    ("hits", "hits", "runs no tests"),
+    ("chrf", "useful_suggestions", "matches no comments with findings"),
+])  # fmt: skip
 def test_what_cannot_be_compared_is_named(run: Path, metric: str, labels: str, problem: str) -> None:
     reviewgauge.score(run, "hits")
     with pytest.raises(UserError, match=problem):

@@ -37,26 +37,17 @@ def test_one_fold_is_refused() -> None:
         grouped_folds([1, 2, 3], 1, 0)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "same"),
-    [
-        ("Why is this removed?", "why is this REMOVED", True),
-        ("Please rename the variable `userCount` to total", "please rename variable `user_count` to `total`.", True),
-        (
-            "This method should check the argument for null before it calls the service",
-            "This method should check the arguments for null before calling the service",
-            True,
-        ),
-        ("Please add a space here", "Please add a test here", False),
-        ("nit: blank line", "nit: white space", False),
-        ("why not the list?", "the list, why not?", True),
-        ("👍", "👍", True),
-        ("👍", "👎", False),
-        ("", "", False),
-        ("  ", "\n", False),
-        ("为什么删除这一行?", "为什么删除这一行", True),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "same"), [
+    ("Why is this removed?", "why is this REMOVED", True),
+    ("Please rename the variable `userCount` to total", "please rename variable `user_count` to `total`.", True),
+    ("This method should check the argument for null before it calls the service",
+        "This method should check the arguments for null before calling the service", True),
+    ("Please add a space here", "Please add a test here", False),
+    ("nit: blank line", "nit: white space", False),
+    ("why not the list?", "the list, why not?", True),
+    ("👍", "👍", True), ("👍", "👎", False), ("", "", False), ("  ", "\n", False),
+    ("为什么删除这一行?", "为什么删除这一行", True),
+])  # fmt: skip
 def test_what_counts_as_a_copy(first: str, second: str, same: bool) -> None:
     groups = duplicate_groups([first, second])
     assert (groups[0] == groups[1]) == same

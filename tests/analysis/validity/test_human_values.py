@@ -99,15 +99,12 @@ def test_words_are_no_numbers_and_other_subjects_no_reviews() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("human", "scale", "expected"),
-    [
-        ([1.5, 2.4, 2.6], Scale(low=1, high=5), [2.0, 2.0, 3.0]),
-        ([0.0, 0.24, 0.26], Scale(low=0, high=1, step=0.5), [0.0, 0.0, 0.5]),
-        ([0.1, 0.7], Scale(low=0, high=1, step=0), [0.1, 0.7]),
-        (list(range(40)), Scale(low=0, high=100), None),
-    ],
-)
+@pytest.mark.parametrize(("human", "scale", "expected"), [
+    ([1.5, 2.4, 2.6], Scale(low=1, high=5), [2.0, 2.0, 3.0]),
+    ([0.0, 0.24, 0.26], Scale(low=0, high=1, step=0.5), [0.0, 0.0, 0.5]),
+    ([0.1, 0.7], Scale(low=0, high=1, step=0), [0.1, 0.7]),
+    (list(range(40)), Scale(low=0, high=100), None),
+])  # fmt: skip
 def test_human_values_on_the_steps_of_their_scale(
     human: list[float], scale: Scale, expected: list[float] | None
 ) -> None:

@@ -45,14 +45,11 @@ def test_every_line_with_text_is_in_one_chunk(lines: list[str]) -> None:
     assert all(0 <= end - start < LONGEST for start, end in found)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("getUserId(self)", ["getuserid", "get", "user", "id", "self"]),
-        ("HTTPServer_v2 = 12", ["httpserver_v2", "http", "server", "v2"]),
-        ("größe __init__", ["größe", "__init__", "init"]),
-        ("x" * 101, []),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("getUserId(self)", ["getuserid", "get", "user", "id", "self"]),
+    ("HTTPServer_v2 = 12", ["httpserver_v2", "http", "server", "v2"]),
+    ("größe __init__", ["größe", "__init__", "init"]),
+    ("x" * 101, []),
+])  # fmt: skip
 def test_words_of_code(text: str, words: list[str]) -> None:
     assert code_words(text) == words

@@ -124,16 +124,11 @@ def test_unrelated_histories_have_no_diff(forge: Forge, tmp_path: Path) -> None:
     assert totals.fetched == 0 and "no common ancestor" in totals.failed[0].reason
 
 
-@pytest.mark.parametrize(
-    ("repo", "base", "head"),
-    [
-        ("owner/name", "--upload-pack=touch x", "b" * 40),
-        ("owner/name", "a" * 40, "main"),
-        ("owner/name", None, "b" * 40),
-        ("name", "a" * 40, "b" * 40),
-        ("owner/name --x", "a" * 40, "b" * 40),
-    ],
-)
+@pytest.mark.parametrize(("repo", "base", "head"), [
+    ("owner/name", "--upload-pack=touch x", "b" * 40),
+    ("owner/name", "a" * 40, "main"), ("owner/name", None, "b" * 40), ("name", "a" * 40, "b" * 40),
+    ("owner/name --x", "a" * 40, "b" * 40),
+])  # fmt: skip
 def test_odd_commits_and_names_never_reach_git(tmp_path: Path, repo: str, base: str | None, head: str) -> None:
     case = Case(id="c", change=Change(repo=repo, base=base, head=head))
     totals = fetch_code([case], tmp_path, forge="git://127.0.0.1:1")

@@ -51,24 +51,18 @@ def test_the_tables_on_the_page_are_read(tmp_path: Path) -> None:
         assert f"`{column}`" in page
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        PLAIN.encode("utf-8-sig"),
-        PLAIN.encode("utf-16"),
-        b"\xfe\xff" + PLAIN.encode("utf-16-be"),
-        PLAIN.replace("\n", "\r\n").encode(),
-        PLAIN.replace("\n", "\r").encode(),
-        PLAIN.replace(",", ";").encode(),
-        PLAIN.replace(",", "\t").encode(),
-        PLAIN.replace(",", "|").encode(),
-        b"sep=;\r\n" + PLAIN.replace(",", ";").encode(),
-        PLAIN.replace("id,rater,dimension,value", '"ID"," Rater ",DIMENSION,Value').encode(),
-        PLAIN.replace(",", " , ").encode(),
-        PLAIN.replace("\na", "\n\n,,,\na").encode(),
-        PLAIN.rstrip("\n").encode(),
-    ],
-)
+@pytest.mark.parametrize("raw", [
+    PLAIN.encode("utf-8-sig"), PLAIN.encode("utf-16"),
+    b"\xfe\xff" + PLAIN.encode("utf-16-be"),
+    PLAIN.replace("\n", "\r\n").encode(),
+    PLAIN.replace("\n", "\r").encode(), PLAIN.replace(",", ";").encode(), PLAIN.replace(",", "\t").encode(),
+    PLAIN.replace(",", "|").encode(),
+    b"sep=;\r\n" + PLAIN.replace(",", ";").encode(),
+    PLAIN.replace("id,rater,dimension,value", '"ID"," Rater ",DIMENSION,Value').encode(),
+    PLAIN.replace(",", " , ").encode(),
+    PLAIN.replace("\na", "\n\n,,,\na").encode(),
+    PLAIN.rstrip("\n").encode(),
+])  # fmt: skip
 def test_what_spreadsheets_write(tmp_path: Path, raw: bytes) -> None:
     assert parts(read_labels(write(tmp_path, raw))) == [
         ("a", "Ann", "clear", 4),
@@ -131,43 +125,37 @@ def test_a_decimal_comma_where_commas_part_no_cells(tmp_path: Path) -> None:
         read_labels(write(tmp_path, 'id,rater,dimension,value\na,Ann,d,"3,5"\n'))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            PLAIN + "c,Ann,clear,80%\n",
-            "labels.csv, line 5, field value: '80%' is a share: write the number alone",
-        ),
-        (PLAIN + "c,Ann,clear,4/5\n", "'4/5' is a share"),
-        (PLAIN + "c,Ann,clear,nan\n", "labels.csv, line 5, field value: 'nan' is not a value: leave the cell empty"),
-        (PLAIN + "c,Ann,clear,-Inf\n", "line 5, field value"),
-        (PLAIN + "c,Ann,clear,1e999\n", "line 5, field value: is not a finite number"),
-        (PLAIN + "c,Ann,clear,N/A\n", "line 5, field value"),
-        (PLAIN + "c,Ann,clear,good\n", "'good' is not a number, unlike the value of 'clear' in line 2"),
-        (PLAIN + "a,Ann,clear,4\n", "line 5: 'Ann' judged 'a' in 'clear' twice: line 2 too"),
-        (PLAIN + "c,,clear,4\n", "line 5, field rater: is empty"),
-        (PLAIN + ",Ann,clear,4\n", "line 5, field id: is empty"),
-        (PLAIN + "c,Ann,,4\n", "line 5, field dimension: is empty"),
-        (PLAIN + "c,ann,clear,4\n", "line 5, field rater: 'ann' and 'Ann' are nearly the same"),
-        (PLAIN + "c,Ann,Clear,4\n", "field dimension: 'Clear' and 'clear'"),
-        (PLAIN + "/c,Ann,clear,4\n", "line 5, field id: is an absolute path"),
-        (PLAIN + "c,Ann,clear,4,5\n", "line 5: has 5 cells for 4 columns"),
-        (PLAIN + '"c,Ann,clear,4\n', "is not a readable CSV"),
-        ("id,rater,value\na,Ann,4\n", "line 1: has no column 'dimension'; it has 'id', 'rater', 'value'"),
-        ("rater,dimension,value\nAnn,d,4\n", "has no column 'id'"),
-        ("id,rater,dimension,value,value\na,Ann,d,4,5\n", "has two columns 'value'"),
-        ("id,rater,dimension,value,sytem\na,Ann,d,4,x\n", "has a column 'sytem': did you mean 'system'?"),
-        ("id,rater,dimension,value\n", "holds no label"),
-        ("id,rater,dimension,value\na,Ann,d,\n", "holds no label"),
-        ("", "has no column 'id'"),
-        ("id,rater,dimension,value,confidence\na,Ann,d,4,1.5\n", "field confidence"),
-        ("id,rater,dimension,value,confidence\na,Ann,d,4,high\n", "field confidence: should be a valid number"),
-        ("id,rater,dimension,value,kind\na,Ann,d,4,robot\n", "field kind: should be 'human' or 'model'"),
-        ("id,rater,dimension,value,consensus\na,Ann,d,4,maybe\n", "field consensus: should be a valid boolean"),
-        ("id,system,rater,dimension,value,attempt\na,s,Ann,d,4,0.5\n", "field attempt: should be a valid integer"),
-        ("id,rater,dimension,value\na,Ann,d,Yes\nb,Ann,d,yes\n", "field value: 'yes' and 'Yes' are nearly the same"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    (PLAIN + "c,Ann,clear,80%\n", "labels.csv, line 5, field value: '80%' is a share: write the number alone"),
+    (PLAIN + "c,Ann,clear,4/5\n", "'4/5' is a share"),
+    (PLAIN + "c,Ann,clear,nan\n", "labels.csv, line 5, field value: 'nan' is not a value: leave the cell empty"),
+    (PLAIN + "c,Ann,clear,-Inf\n", "line 5, field value"),
+    (PLAIN + "c,Ann,clear,1e999\n", "line 5, field value: is not a finite number"),
+    (PLAIN + "c,Ann,clear,N/A\n", "line 5, field value"),
+    (PLAIN + "c,Ann,clear,good\n", "'good' is not a number, unlike the value of 'clear' in line 2"),
+    (PLAIN + "a,Ann,clear,4\n", "line 5: 'Ann' judged 'a' in 'clear' twice: line 2 too"),
+    (PLAIN + "c,,clear,4\n", "line 5, field rater: is empty"),
+    (PLAIN + ",Ann,clear,4\n", "line 5, field id: is empty"),
+    (PLAIN + "c,Ann,,4\n", "line 5, field dimension: is empty"),
+    (PLAIN + "c,ann,clear,4\n", "line 5, field rater: 'ann' and 'Ann' are nearly the same"),
+    (PLAIN + "c,Ann,Clear,4\n", "field dimension: 'Clear' and 'clear'"),
+    (PLAIN + "/c,Ann,clear,4\n", "line 5, field id: is an absolute path"),
+    (PLAIN + "c,Ann,clear,4,5\n", "line 5: has 5 cells for 4 columns"),
+    (PLAIN + '"c,Ann,clear,4\n', "is not a readable CSV"),
+    ("id,rater,value\na,Ann,4\n", "line 1: has no column 'dimension'; it has 'id', 'rater', 'value'"),
+    ("rater,dimension,value\nAnn,d,4\n", "has no column 'id'"),
+    ("id,rater,dimension,value,value\na,Ann,d,4,5\n", "has two columns 'value'"),
+    ("id,rater,dimension,value,sytem\na,Ann,d,4,x\n", "has a column 'sytem': did you mean 'system'?"),
+    ("id,rater,dimension,value\n", "holds no label"),
+    ("id,rater,dimension,value\na,Ann,d,\n", "holds no label"),
+    ("", "has no column 'id'"),
+    ("id,rater,dimension,value,confidence\na,Ann,d,4,1.5\n", "field confidence"),
+    ("id,rater,dimension,value,confidence\na,Ann,d,4,high\n", "field confidence: should be a valid number"),
+    ("id,rater,dimension,value,kind\na,Ann,d,4,robot\n", "field kind: should be 'human' or 'model'"),
+    ("id,rater,dimension,value,consensus\na,Ann,d,4,maybe\n", "field consensus: should be a valid boolean"),
+    ("id,system,rater,dimension,value,attempt\na,s,Ann,d,4,0.5\n", "field attempt: should be a valid integer"),
+    ("id,rater,dimension,value\na,Ann,d,Yes\nb,Ann,d,yes\n", "field value: 'yes' and 'Yes' are nearly the same"),
+])  # fmt: skip
 def test_what_could_make_a_number_wrong_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_labels(write(tmp_path, text))
@@ -209,18 +197,14 @@ def test_json_lines(tmp_path: Path) -> None:
     assert [note.item for note in read.notes] == ["1 row of Ann in d"]
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"id": "a", "rater": "Ann", "dimension": "d", "value": NaN}', "mine.jsonl, line 1"),
-        ('{"id": "a", "rater": "Ann", "dimension": "d", "value": [1]}', "field value"),
-        ('{"id": "a", "rater": "Ann", "dimension": "d", "vlaue": 1}', "field vlaue: is not a field of a label"),
-        ('{"id": {"a": 1}, "rater": "Ann", "dimension": "d", "value": 1}', "field id: should be a valid string"),
-        ('{"subject": {"kind": "review", "case": "a"}, "rater": "Ann", "dimension": "d"}', "field value: is missing"),
-        ("[1]", "line 1"),
-        ("{", "is not valid JSON"),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), [
+    ('{"id": "a", "rater": "Ann", "dimension": "d", "value": NaN}', "mine.jsonl, line 1"),
+    ('{"id": "a", "rater": "Ann", "dimension": "d", "value": [1]}', "field value"),
+    ('{"id": "a", "rater": "Ann", "dimension": "d", "vlaue": 1}', "field vlaue: is not a field of a label"),
+    ('{"id": {"a": 1}, "rater": "Ann", "dimension": "d", "value": 1}', "field id: should be a valid string"),
+    ('{"subject": {"kind": "review", "case": "a"}, "rater": "Ann", "dimension": "d"}', "field value: is missing"),
+    ("[1]", "line 1"), ("{", "is not valid JSON"),
+])  # fmt: skip
 def test_bad_json_lines(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_labels(write(tmp_path, line, "mine.jsonl"))
@@ -241,13 +225,10 @@ def test_a_label_on_a_case_with_one_review_is_on_that_review(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ([("a", "gpt", 1)], "labels.csv, line 4, field id: there is no review of 'b'"),
-        ([("a", "gpt", 1), ("a", "gpt", 2), ("b", "x", 1)], "line 2: 'a' has 2 reviews: which one was judged?"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "message"), [
+    ([("a", "gpt", 1)], "labels.csv, line 4, field id: there is no review of 'b'"),
+    ([("a", "gpt", 1), ("a", "gpt", 2), ("b", "x", 1)], "line 2: 'a' has 2 reviews: which one was judged?"),
+])  # fmt: skip
 def test_labels_that_fit_no_review(tmp_path: Path, keys: list[tuple[str, str, int]], message: str) -> None:
     with pytest.raises(BadInput) as caught:
         on_reviews(read_label_file(write(tmp_path, PLAIN)), reviews(*keys), "labels.csv")

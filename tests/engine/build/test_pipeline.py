@@ -186,40 +186,29 @@ def test_a_recipe_reads_top_to_bottom(tmp_path: Path) -> None:
         set_parameters(recipe, {"m": "1"})
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        (("branch", "1.0"), "1.0"),
-        (("branch", "2024"), "2024"),
-        (("branch", "None"), "None"),
-        (("branch", "'main'"), "main"),
-        (("since", "20240101"), "20240101"),
-        (("pairs", "false"), False),
-        (("pairs", "False"), False),
-        (("pairs", "maybe"), "maybe"),  # the stage says that this is not a bool
-        (("horizon", "30"), 30),
-        (("clean_per_changed", "2"), 2),
-        (("repos", "acme/shop"), ["acme/shop"]),
-        (("repos", "('a/b', 'c/d')"), ["a/b", "c/d"]),
-    ],
-)
+@pytest.mark.parametrize(("setting", "value"), [
+    (("branch", "1.0"), "1.0"), (("branch", "2024"), "2024"), (("branch", "None"), "None"),
+    (("branch", "'main'"), "main"), (("since", "20240101"), "20240101"), (("pairs", "false"), False),
+    (("pairs", "False"), False),
+    (("pairs", "maybe"), "maybe"),  # the stage says that this is not a bool
+    (("horizon", "30"), 30), (("clean_per_changed", "2"), 2),
+    (("repos", "acme/shop"), ["acme/shop"]),
+    (("repos", "('a/b', 'c/d')"), ["a/b", "c/d"]),
+])  # fmt: skip
 def test_a_setting_is_read_as_what_its_default_is(setting: tuple[str, str], value: object) -> None:
     name, word = setting
     recipe = read_recipe("pull_requests" if name == "repos" else "local")
     assert set_parameters(recipe, {name: word})[name] == value
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("title = ", "mine.toml: is not valid TOML"),
-        ('title = "x"', "mine.toml, field stage"),
-        ('title = "x"\n[[stage]]\nuse = "nothing_such"', "recipe mine, stage 1: .*nothing_such"),
-        ('title = "x"\n[[stage]]\nuse = "where(fact=$fact)"', "recipe mine uses \\$fact"),
-        ('title = "x"\n[[stage]]\nuse = "os.path.Evil()"', "stage 1"),
-        ('title = "x"\nextra = 1\n[[stage]]\nuse = "where"', "mine.toml, field extra"),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), [
+    ("title = ", "mine.toml: is not valid TOML"),
+    ('title = "x"', "mine.toml, field stage"),
+    ('title = "x"\n[[stage]]\nuse = "nothing_such"', "recipe mine, stage 1: .*nothing_such"),
+    ('title = "x"\n[[stage]]\nuse = "where(fact=$fact)"', "recipe mine uses \\$fact"),
+    ('title = "x"\n[[stage]]\nuse = "os.path.Evil()"', "stage 1"),
+    ('title = "x"\nextra = 1\n[[stage]]\nuse = "where"', "mine.toml, field extra"),
+])  # fmt: skip
 def test_a_bad_recipe_is_one_clear_line(tmp_path: Path, text: str, problem: str) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)

@@ -36,21 +36,17 @@ EVIL = [
     ("merge_same(judge='anthropic:m@https://forge.invalid')", "anthropic:m.* is an address"),
     (f"from_forge(repos=('a/b',), api='{FORGE}')", "https://forge.invalid.* is an address"),
     ("from_forge(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),
-    (
-        "from_forge(repos=('a/b',), auth_variable='AWS_SECRET_ACCESS_KEY')",
-        "AWS_SECRET_ACCESS_KEY.* is an environment variable",
-    ),
+    ("from_forge(repos=('a/b',), auth_variable='AWS_SECRET_ACCESS_KEY')",
+        "AWS_SECRET_ACCESS_KEY.* is an environment variable"),
     ("from_forge(repos=('a/b',), clone='/home/me/private')", "/home/me/private.* is outside of its folder"),
     ("from_forge(repos=('a/b',), clone='../private')", "../private.* is outside of its folder"),
     ("from_forge(archive='~/dumps')", "~/dumps.* is outside of its folder"),
-    (
-        "generate(reviewers=(\"replay(path='/etc/passwd', format='markdown')\",))",
-        "/etc/passwd.* is outside of its folder",
-    ),
+    ("generate(reviewers=(\"replay(path='/etc/passwd', format='markdown')\",))",
+        "/etc/passwd.* is outside of its folder"),
     ("select_repos(rule='aacr_bench', candidates='a/../../x.csv')", "a/../../x.csv.* is outside of its folder"),
     ("my_plugins.evil_stage(n=1)", "code outside ReviewGauge"),
     ("generate(reviewers=('my_plugins.evil',))", "my_plugins"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("use", "words"), EVIL)

@@ -29,21 +29,12 @@ def test_the_first_difference_is_named_by_its_place() -> None:
     assert first_difference({"a": [1]}, {"a": [1, 2]}, NINE) == ("a", [1], [1, 2])
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "tolerance", "same"),
-    [
-        (1.0, 1.0 + 1e-12, NINE, True),
-        (1.0, 1.0 + 1e-6, NINE, False),
-        (1.0, 1.0 + 1e-6, 1e-4, True),
-        (1, 1.0, NINE, True),
-        (0.0, 1e-15, NINE, True),
-        (0.0, 1e-6, NINE, False),
-        (0.0, 1e-8, 1e-4, True),  # beside 0 the distance counts
-        (True, 1, NINE, False),
-        ("1", 1, NINE, False),
-        (None, 0.0, NINE, False),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "tolerance", "same"), [
+    (1.0, 1.0 + 1e-12, NINE, True), (1.0, 1.0 + 1e-6, NINE, False), (1.0, 1.0 + 1e-6, 1e-4, True), (1, 1.0, NINE, True),
+    (0.0, 1e-15, NINE, True), (0.0, 1e-6, NINE, False),
+    (0.0, 1e-8, 1e-4, True),  # beside 0 the distance counts
+    (True, 1, NINE, False), ("1", 1, NINE, False), (None, 0.0, NINE, False),
+])  # fmt: skip
 def test_numbers_are_the_same_but_for_rounding(one: object, other: object, tolerance: float, same: bool) -> None:
     assert same_value(one, other, tolerance) is same
 
@@ -57,19 +48,16 @@ def test_a_difference_that_a_machine_can_make_says_so() -> None:
 TABLE = "system,measure,value,value: low\na,f1,0.5,0.4\nb,f1,0.25,0.1\n"
 
 
-@pytest.mark.parametrize(
-    ("stored", "row", "column", "old", "new"),
-    [
-        (TABLE.replace("0.25", "0.75"), "b f1", "value", "0.75", "0.25"),
-        (TABLE.replace("0.25", ""), "b f1", "value", "nothing", "0.25"),
-        (TABLE.replace("0.25", "high"), "b f1", "value", "high", "0.25"),
-        (TABLE.replace("b,f1", "c,f1"), "b f1", "system", "c", "b"),
-        (TABLE.replace("value,", "score,"), "the heading", "value", "score", "value"),
-        (TABLE + "c,f1,1,1\n", "c f1", "", "a row", "no such row"),
-        (TABLE[: TABLE.index("b,f1")], "b f1", "", "no such row", "a row"),
-        (TABLE.replace("0.25,0.1", "0.25,0.1,9"), "b f1", "", "9", "nothing"),
-    ],
-)
+@pytest.mark.parametrize(("stored", "row", "column", "old", "new"), [
+    (TABLE.replace("0.25", "0.75"), "b f1", "value", "0.75", "0.25"),
+    (TABLE.replace("0.25", ""), "b f1", "value", "nothing", "0.25"),
+    (TABLE.replace("0.25", "high"), "b f1", "value", "high", "0.25"),
+    (TABLE.replace("b,f1", "c,f1"), "b f1", "system", "c", "b"),
+    (TABLE.replace("value,", "score,"), "the heading", "value", "score", "value"),
+    (TABLE + "c,f1,1,1\n", "c f1", "", "a row", "no such row"),
+    (TABLE[: TABLE.index("b,f1")], "b f1", "", "no such row", "a row"),
+    (TABLE.replace("0.25,0.1", "0.25,0.1,9"), "b f1", "", "9", "nothing"),
+])  # fmt: skip
 def test_a_table_differs_by_row_and_column(stored: str, row: str, column: str, old: str, new: str) -> None:
     with pytest.raises(Differs) as caught:
         compare_table("table", stored, TABLE, NINE)

@@ -80,17 +80,14 @@ def test_threads_stop_handing_out_when_nobody_listens() -> None:
     assert len(started) < 100
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (TimeoutError("t"), FailureKind.TIMEOUT),
-        (ConnectionResetError("c"), FailureKind.NETWORK),
-        (urllib.error.URLError("u"), FailureKind.NETWORK),
-        (BadInput("f", "is torn"), FailureKind.UNREADABLE),
-        (UserError("no key"), FailureKind.CRASH),
-        (KeyError("k"), FailureKind.CRASH),
-    ],
-)
+@pytest.mark.parametrize(("error", "kind"), [
+    (TimeoutError("t"), FailureKind.TIMEOUT),
+    (ConnectionResetError("c"), FailureKind.NETWORK),
+    (urllib.error.URLError("u"), FailureKind.NETWORK),
+    (BadInput("f", "is torn"), FailureKind.UNREADABLE),
+    (UserError("no key"), FailureKind.CRASH),
+    (KeyError("k"), FailureKind.CRASH),
+])  # fmt: skip
 def test_failures_say_at_what_it_broke(error: Exception, kind: FailureKind) -> None:
     assert failure_of(error).kind is kind
 

@@ -208,16 +208,12 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             action()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (b"", "is not valid JSON"),
-        (b"[]", "manifest.json"),
-        (b'{"format": 2}', "field reviewgauge: is missing"),
-        (b'{"format": "1"}', "field format"),
-        (b"\xff\xfe", "is not UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    (b"", "is not valid JSON"), (b"[]", "manifest.json"),
+    (b'{"format": 2}', "field reviewgauge: is missing"),
+    (b'{"format": "1"}', "field format"),
+    (b"\xff\xfe", "is not UTF-8"),
+])  # fmt: skip
 def test_a_spoilt_manifest_is_one_clear_line(tmp_path: Path, change: bytes, message: str) -> None:
     create(tmp_path).close()
     (tmp_path / "manifest.json").write_bytes(change)

@@ -48,18 +48,14 @@ READABLE: list[tuple[What, str, str]] = [
     ("domain", "CLF.", "Code Style, Linting, Formatting Fixes"),
     ("domain", "BF: Bug Fix", "Bug Fix"),
     ("domain", "**DE**", "Dependency Updates & Environment Compatibility"),
-    ("type", "F.2", "F.2 Logic"),
-    ("type", "E.1.1", "E.1.1 Textual"),
+    ("type", "F.2", "F.2 Logic"), ("type", "E.1.1", "E.1.1 Textual"),
     ("type", "E.1", "E.1 Documentation"),
     ("type", "E.3.2 Solution Approach", "E.3.2 Solution Approach"),
     ("type", "F.4: Check", "F.4 Check"),
     ("type", "Type: F.3", "F.3 Resource"),
-    ("type", "f.1", "F.1 Interface"),
-    ("context", "diff", "diff"),
-    ("context", "Repo.", "repo"),
-    ("context", "File Level", "file"),
-    ("context", "repository", "repo"),
-]
+    ("type", "f.1", "F.1 Interface"), ("context", "diff", "diff"), ("context", "Repo.", "repo"),
+    ("context", "File Level", "file"), ("context", "repository", "repo"),
+]  # fmt: skip
 UNREADABLE: list[tuple[What, str]] = [
     ("category", ""),
     ("category", "Code Defect or Performance"),
@@ -67,32 +63,18 @@ UNREADABLE: list[tuple[What, str]] = [
     ("category", "Both Code Defect and Security Vulnerability apply here."),
     ("category", "Not a Security Vulnerability"),
     ("category", "This is not a Code Defect but rather a Performance issue."),
-    ("category", "Security"),
-    ("category", "Style"),
-    ("category", "None of the above"),
+    ("category", "Security"), ("category", "Style"), ("category", "None of the above"),
     ("category", "I cannot classify this without the diff."),
     ("category", "I'm sorry, but I can't assist with that request."),
     ("category", "The comment talks about performance of the parser and about a defect."),
     ("category", "Code Defect\nPerformance"),
-    ("category", "<think>Code Defect"),
-    ("category", "1"),
-    ("domain", "bug"),
-    ("domain", "BF and PO"),
-    ("domain", "BF/NFA"),
-    ("domain", "FB"),
+    ("category", "<think>Code Defect"), ("category", "1"), ("domain", "bug"), ("domain", "BF and PO"),
+    ("domain", "BF/NFA"), ("domain", "FB"),
     ("domain", "This PR adds a feature."),
-    ("type", "F"),
-    ("type", "F.7"),
-    ("type", "F.2 Check"),
-    ("type", "F.2, F.4"),
-    ("type", "E.2 or E.3.1"),
-    ("type", "F.22"),
-    ("type", "Logic error"),
-    ("context", "the file"),
-    ("context", "diff or file"),
-    ("context", "It depends."),
-    ("context", "hunk"),
-]
+    ("type", "F"), ("type", "F.7"), ("type", "F.2 Check"), ("type", "F.2, F.4"), ("type", "E.2 or E.3.1"),
+    ("type", "F.22"), ("type", "Logic error"), ("context", "the file"), ("context", "diff or file"),
+    ("context", "It depends."), ("context", "hunk"),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -178,13 +160,10 @@ def figure(paper: Path, begin: str, end: str) -> str:
     return "\n".join(lines[start : stop + 1])
 
 
-@pytest.mark.parametrize(
-    ("what", "begin", "end"),
-    [
-        ("category", "Given the code diff hunk and review comment below, classify", "Output:"),
-        ("domain", "Analyze the Title and Description of the provided PR", "output:"),
-    ],
-)
+@pytest.mark.parametrize(("what", "begin", "end"), [
+    ("category", "Given the code diff hunk and review comment below, classify", "Output:"),
+    ("domain", "Analyze the Title and Description of the provided PR", "output:"),
+])  # fmt: skip
 def test_the_published_prompts_are_the_papers(shared_data: Path, what: What, begin: str, end: str) -> None:
     paper = shared_data.parent / "papers" / "aacr-bench.txt"
     if not paper.is_file():
@@ -210,15 +189,12 @@ def test_fenced_text_cannot_pass_for_instructions(what: What) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fenced", "published"])
-@pytest.mark.parametrize(
-    ("what", "comment", "value"),
-    [
-        ("category", "An attacker can use this for SQL injection", "security"),
-        ("category", "This is slow for long lists", "performance"),
-        ("category", "The loop never ends: a bug", "defect"),
-        ("category", "Please split this function", "maintainability"),
-    ],
-)
+@pytest.mark.parametrize(("what", "comment", "value"), [
+    ("category", "An attacker can use this for SQL injection", "security"),
+    ("category", "This is slow for long lists", "performance"),
+    ("category", "The loop never ends: a bug", "defect"),
+    ("category", "Please split this function", "maintainability"),
+])  # fmt: skip
 def test_the_fake_model_follows_its_rules(
     client: list[Call], kind: PromptKind, what: What, comment: str, value: str
 ) -> None:

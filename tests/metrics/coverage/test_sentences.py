@@ -9,26 +9,22 @@ from hypothesis import strategies as st
 from reviewgauge.metrics.coverage.sentences import published_sentences, sentences
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("The lock leaks. Is it closed?", ("The lock leaks.", "Is it closed?")),
-        ("The lock leaks.Is it closed", ("The lock leaks.Is it closed",)),
-        ("- Name it.\n- Test it!\n", ("Name it.", "Test it!")),
-        ("1. First\n2) **Second**", ("First", "**Second**")),
-        ("> # Why?", ("Why?",)),
-        ("Use e.g. a set, i.e. no list. Or cf. J. Doe.", ("Use e.g. a set, i.e. no list.", "Or cf. J. Doe.")),
-        ("Call `a. b` once. Good", ("Call `a. b` once.", "Good")),
-        ("See (here.) Then go", ("See (here.)", "Then go")),
-        ("锁没有释放。请关闭它。", ("锁没有释放。", "请关闭它。")),
-        ("Try this:\n```py\nx = 1. \ny()\n```\nThanks.", ("Try this:", "Thanks.")),
-        ("```py\nx = 1\ny()\n```", ("```py x = 1 y() ```",)),
-        ("https://example.org/a.b?c=d.e\n- <http://example.org>", ()),
-        ("See https://example.org/a.b now. Go", ("See https://example.org/a.b now.", "Go")),
-        (" \n---\n👍 !!", ()),
-        ("", ()),
-    ],
-)
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("The lock leaks. Is it closed?", ("The lock leaks.", "Is it closed?")),
+    ("The lock leaks.Is it closed", ("The lock leaks.Is it closed",)),
+    ("- Name it.\n- Test it!\n", ("Name it.", "Test it!")),
+    ("1. First\n2) **Second**", ("First", "**Second**")),
+    ("> # Why?", ("Why?",)),
+    ("Use e.g. a set, i.e. no list. Or cf. J. Doe.", ("Use e.g. a set, i.e. no list.", "Or cf. J. Doe.")),
+    ("Call `a. b` once. Good", ("Call `a. b` once.", "Good")),
+    ("See (here.) Then go", ("See (here.)", "Then go")),
+    ("锁没有释放。请关闭它。", ("锁没有释放。", "请关闭它。")),
+    ("Try this:\n```py\nx = 1. \ny()\n```\nThanks.", ("Try this:", "Thanks.")),
+    ("```py\nx = 1\ny()\n```", ("```py x = 1 y() ```",)),
+    ("https://example.org/a.b?c=d.e\n- <http://example.org>", ()),
+    ("See https://example.org/a.b now. Go", ("See https://example.org/a.b now.", "Go")),
+    (" \n---\n👍 !!", ()), ("", ()),
+])  # fmt: skip
 def test_where_sentences_end(text: str, wanted: tuple[str, ...]) -> None:
     assert sentences(text) == wanted
 

@@ -28,19 +28,16 @@ READABLE_POINTS = [
 ]
 UNREADABLE_POINTS = [
     "The review raises no change-points.",
-    listed(LEAK)[:-9],
-    '{"points": null}',
+    listed(LEAK)[:-9], '{"points": null}',
     '{"points": ["Close the file in load()"]}',
     listed(LEAK.replace('"F.3"', '"F.7"')),
     listed(LEAK.replace('"F.3"', '"F.3 Check"')),
-    listed(LEAK.replace("6}", "11}")),
-    listed(LEAK.replace("6}", "6.5}")),
-    listed(LEAK.replace("6}", "true}")),
+    listed(LEAK.replace("6}", "11}")), listed(LEAK.replace("6}", "6.5}")), listed(LEAK.replace("6}", "true}")),
     listed(LEAK.replace('"comment": 1', '"comment": 3')),
     listed(LEAK.replace("Close the file in load()", "  ")),
     listed(LEAK.replace(', "severity": 6', "")),
     listed(LEAK, LEAK),
-]
+]  # fmt: skip
 
 K, P = ["K1", "K2"], ["P1", "P2", "P3"]
 ONE = [frozenset({"P2"}), frozenset()]
@@ -64,11 +61,8 @@ UNREADABLE_HITS = [
     '{"hits": [{"known": "K1", "predictions": ["P2"]}]}',
     hits('["P2"]', "[]", keys=("K1", "K1")),
     hits('["P2"]', "[]", keys=("K1", "K3")),
-    hits('["P4"]', "[]"),
-    hits('["P2", "P2"]', "[]"),
-    hits("null", "[]"),
-    hits("[2]", "[]"),
-]
+    hits('["P4"]', "[]"), hits('["P2", "P2"]', "[]"), hits("null", "[]"), hits("[2]", "[]"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), READABLE_POINTS)

@@ -25,16 +25,13 @@ def read(*tallies: Tally) -> dict[str, float | None]:
 
 # Each row is a test of the official `tests/scorer.test.ts`: its counts, and the figures that it asserts.
 SCORER = [
-    (
-        "counts matched findings and unmatched TP/FP classifications",
-        Tally(4, 2, 1, 1, 1, 1),
-        (1 / 2, 1, 1 / 2, 1, 1 / 4),
-    ),
+    ("counts matched findings and unmatched TP/FP classifications", Tally(4, 2, 1, 1, 1, 1), (1 / 2, 1, 1 / 2, 1,
+        1 / 4)),
     ("null precision and recall when denominators are empty", Tally(0, 0, 0, 0, 0, 0), (None, None, None, None, None)),
     ("null precision but zero recall without findings", Tally(0, 0, 0, 1, 0, 0), (None, 0, None, 0, None)),
     ("matched golden FPs do not inflate recall", Tally(1, 1, 0, 1, 0, 0), (0, 0, 0, 0, 0)),
     ("credits novel TPs only in augmented metrics", Tally(1, 0, 0, 1, 0, 1), (None, 0, 1, 1 / 2, 1)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "tally", "figures"), SCORER, ids=[name for name, _, _ in SCORER])
@@ -70,16 +67,13 @@ def test_a_review_whose_unmatched_comments_nobody_judged_has_no_augmented_figure
     assert mixed["augmented_precision"] == 1 and mixed["judged"] == 1 / 2  # over the judged one alone
 
 
-@pytest.mark.parametrize(
-    ("matches", "of", "covered"),
-    [
-        ([[0], [0], []], [0, None, None], {0}),  # tests/unmatched-classifications.test.ts: the second is unmatched
-        ([[0, 1], [1]], [0, 1], {0, 1}),  # one comment covers two findings and takes the first
-        ([[0], [0, 1]], [0, 1], {0, 1}),  # the first free one (scripts/lib/match-types.ts)
-        ([[1, 0], [0]], [0, None], {0, 1}),  # the order is that of the golden set, not of the answer
-        ([], [], set()),
-    ],
-)
+@pytest.mark.parametrize(("matches", "of", "covered"), [
+    ([[0], [0], []], [0, None, None], {0}),  # tests/unmatched-classifications.test.ts: the second is unmatched
+    ([[0, 1], [1]], [0, 1], {0, 1}),  # one comment covers two findings and takes the first
+    ([[0], [0, 1]], [0, 1], {0, 1}),  # the first free one (scripts/lib/match-types.ts)
+    ([[1, 0], [0]], [0, None], {0, 1}),  # the order is that of the golden set, not of the answer
+    ([], [], set()),
+])  # fmt: skip
 def test_many_to_many_matches_are_resolved(
     matches: Sequence[Sequence[int]], of: Sequence[int | None], covered: set[int]
 ) -> None:

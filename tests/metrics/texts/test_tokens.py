@@ -43,18 +43,15 @@ def test_graded_reviews_is_two_published_steps(text: str) -> None:
     assert tokens.graded_reviews(text) == tuple(line.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "marks"),
-    [
-        ("Don't use user_id!", ["don", "t", "use", "user_id"], ["don", "'", "t", "use", "user_id", "!"]),
-        ("変数x1を", ["変", "数", "x1", "を"], ["変", "数", "x1", "を"]),
-        ("👩‍💻 ok", ["ok"], ["👩", "\u200d", "💻", "ok"]),
-        ("Это ну́жно", ["это", "ну", "жно"], ["это", "ну", "\u0301", "жно"]),
-        ("한국어", ["한", "국", "어"], ["한", "국", "어"]),
-        ("ตัว", ["ต", "ว"], ["ต", "ั", "ว"]),
-        ("  ", [], []),
-    ],
-)
+@pytest.mark.parametrize(("text", "words", "marks"), [
+    ("Don't use user_id!", ["don", "t", "use", "user_id"], ["don", "'", "t", "use", "user_id", "!"]),
+    ("変数x1を", ["変", "数", "x1", "を"], ["変", "数", "x1", "を"]),
+    ("👩‍💻 ok", ["ok"], ["👩", "\u200d", "💻", "ok"]),
+    ("Это ну́жно", ["это", "ну", "жно"], ["это", "ну", "\u0301", "жно"]),
+    ("한국어", ["한", "국", "어"], ["한", "국", "어"]),
+    ("ตัว", ["ต", "ว"], ["ต", "ั", "ว"]),
+    ("  ", [], []),
+])  # fmt: skip
 def test_what_words_and_marks_are(text: str, words: list[str], marks: list[str]) -> None:
     assert (list(tokens.words(text)), list(tokens.words_and_marks(text))) == (words, marks)
 

@@ -18,18 +18,13 @@ PIECES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Don't do that.", "do n't do that ."),
-        ('Use "final", please...', "use `` final '' , please ..."),
-        ("We cannot (yet) merge 3.5 at 10:30!", "we can not ( yet ) merge 3.5 at 10:30 !"),
-        ("```java\nint x = a.b;\n```", "`` ` java int x = a.b ; `` `"),
-        ("", ""),
-        (" \n\t", ""),
-        ("修复这个问题。", "修复这个问题。"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Don't do that.", "do n't do that ."),
+    ('Use "final", please...', "use `` final '' , please ..."),
+    ("We cannot (yet) merge 3.5 at 10:30!", "we can not ( yet ) merge 3.5 at 10:30 !"),
+    ("```java\nint x = a.b;\n```", "`` ` java int x = a.b ; `` `"),
+    ("", ""), (" \n\t", ""), ("修复这个问题。", "修复这个问题。"),
+])  # fmt: skip
 def test_examples(text: str, expected: str) -> None:
     assert " ".join(treebank(text)) == expected
 

@@ -24,17 +24,12 @@ def run(
     return Session(graph.model, dict(graph.weights)).run(np.array(IDS))
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"hidden_act": "gelu_new"},
-        {"hidden_act": "relu", "layer_norm_eps": 1e-5},
-        {"num_attention_heads": 2},
-        {"model_type": "roberta", "pad_token_id": 1, "layer_norm_eps": 1e-5},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changes", [
+    {}, {"hidden_act": "gelu_new"},
+    {"hidden_act": "relu", "layer_norm_eps": 1e-5},
+    {"num_attention_heads": 2},
+    {"model_type": "roberta", "pad_token_id": 1, "layer_norm_eps": 1e-5},
+], ids=str)  # fmt: skip
 @pytest.mark.parametrize("layers", [0, 1, 2, None])
 def test_every_layer_is_that_of_the_plain_forward_pass(changes: dict[str, object], layers: int | None) -> None:
     config, weights = tiny_models.config(**changes), tiny_models.weights(seed=3)
@@ -54,19 +49,16 @@ def test_old_names_are_understood() -> None:
     assert np.array_equal(run(tiny_models.config(), new), run(tiny_models.config(), old))
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"model_type": "t5"}, "the architecture 't5'"),
-        ({"model_type": None}, "the architecture None"),
-        ({"position_embedding_type": "relative_key"}, "absolute positions"),
-        ({"is_decoder": True}, "only encoders"),
-        ({"hidden_act": "swish"}, "'swish'"),
-        ({"num_attention_heads": 3}, "3 heads"),
-        ({"num_attention_heads": 0}, "0 heads"),
-        ({"num_hidden_layers": "many"}, "not a number"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"model_type": "t5"}, "the architecture 't5'"),
+    ({"model_type": None}, "the architecture None"),
+    ({"position_embedding_type": "relative_key"}, "absolute positions"),
+    ({"is_decoder": True}, "only encoders"),
+    ({"hidden_act": "swish"}, "'swish'"),
+    ({"num_attention_heads": 3}, "3 heads"),
+    ({"num_attention_heads": 0}, "0 heads"),
+    ({"num_hidden_layers": "many"}, "not a number"),
+])  # fmt: skip
 def test_another_architecture_is_refused_in_one_line(changes: dict[str, object], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         read_shape(tiny_models.config(**changes), "config.json")

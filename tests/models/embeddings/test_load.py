@@ -102,23 +102,17 @@ def test_a_factory_makes_it_and_its_vectors_are_kept(server: Scripted, tmp_path:
     assert made.fingerprint != EndpointEmbedder("x", f"large@{server.url}/v1").fingerprint
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        says(500),
-        Say(b'{"data": null}'),
-        Say(b'{"data": [{"index": 0}]}'),
-        rows((0, [1, 2, 3])),
-        rows((0, [1, 2, 3]), (0, [1, 2, 3])),
-        rows((1, [1, 2, 3]), (2, [1, 2, 3])),
-        rows((0, [1, 2, 3]), (1, [])),
-        rows((0, [1, 2, 3]), (1, [1, None, 3])),
-        rows((0, [1, 2, 3]), (1, [1, "x", 3])),
-        rows((0, [1, 2, 3]), (1, [[1, 2, 3]])),
-        rows((0, [1, 2, 3]), (1, [1, float("nan"), 3])),
-        rows((0, [1, 2, 3]), (1, [1, 1e300, 3])),
-    ],
-)
+@pytest.mark.parametrize("trouble", [
+    says(500), Say(b'{"data": null}'), Say(b'{"data": [{"index": 0}]}'), rows((0, [1, 2, 3])),
+    rows((0, [1, 2, 3]), (0, [1, 2, 3])),
+    rows((1, [1, 2, 3]), (2, [1, 2, 3])),
+    rows((0, [1, 2, 3]), (1, [])),
+    rows((0, [1, 2, 3]), (1, [1, None, 3])),
+    rows((0, [1, 2, 3]), (1, [1, "x", 3])),
+    rows((0, [1, 2, 3]), (1, [[1, 2, 3]])),
+    rows((0, [1, 2, 3]), (1, [1, float("nan"), 3])),
+    rows((0, [1, 2, 3]), (1, [1, 1e300, 3])),
+])  # fmt: skip
 def test_what_may_pass_is_tried_again(server: Scripted, trouble: Say) -> None:
     server.script = [trouble, trouble]
     asked = model(server)
@@ -147,14 +141,11 @@ def test_what_was_embedded_before_it_gave_up_is_kept(server: Scripted, tmp_path:
     assert sum(len(asked["input"]) for asked in server.bodies[14:]) == 1500 - 1024
 
 
-@pytest.mark.parametrize(
-    ("trouble", "words"),
-    [
-        (says(401, "bad key"), r"401 .*bad key \(check the key in OPENAI_API_KEY"),
-        (says(404, "no such model"), "404 .*no such model .*check the model's name"),
-        (says(429, "pay first", "insufficient_quota"), "insufficient_quota: pay first .*no credit"),
-    ],
-)
+@pytest.mark.parametrize(("trouble", "words"), [
+    (says(401, "bad key"), r"401 .*bad key \(check the key in OPENAI_API_KEY"),
+    (says(404, "no such model"), "404 .*no such model .*check the model's name"),
+    (says(429, "pay first", "insufficient_quota"), "insufficient_quota: pay first .*no credit"),
+])  # fmt: skip
 def test_what_will_not_pass_is_said_at_once(server: Scripted, trouble: Say, words: str) -> None:
     server.always = lambda _: trouble
     asked = model(server)
@@ -215,15 +206,12 @@ def test_a_blank_text_is_not_sent(server: Scripted) -> None:
     assert model(server).vectors([" "]).shape == (1, 3)
 
 
-@pytest.mark.parametrize(
-    ("rest", "words"),
-    [
-        ("", "is not an embedding model"),
-        ("m@host/v1", "not an http or https address"),
-        ("m@http://me:pass@host/v1", "more than host and path"),
-        ("m@http://host/v1?key=abc", "is not an embedding model"),
-    ],
-)
+@pytest.mark.parametrize(("rest", "words"), [
+    ("", "is not an embedding model"),
+    ("m@host/v1", "not an http or https address"),
+    ("m@http://me:pass@host/v1", "more than host and path"),
+    ("m@http://host/v1?key=abc", "is not an embedding model"),
+])  # fmt: skip
 def test_a_bad_address_is_refused(rest: str, words: str) -> None:
     with pytest.raises(UserError, match=words) as raised:
         EndpointEmbedder(f"openai:{rest}", rest)

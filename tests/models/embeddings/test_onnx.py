@@ -59,21 +59,15 @@ def test_texts_are_lowered_where_the_folder_says_so(tmp_path: Path) -> None:
     assert read_settings(folder).lower
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "words"),
-    [
-        ("1_Pooling/config.json", {"pooling_mode_lasttoken": True}, "pooling by lasttoken"),
-        ("1_Pooling/config.json", {"pooling_mode": ["cls", "mean"]}, "pooling by cls and mean"),
-        ("modules.json", [{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}], "module 'Dense'"),
-        ("modules.json", {"a": 1}, "is not a JSON list"),
-        ("config.json", [1], "is not a JSON object"),
-        (
-            "config_sentence_transformers.json",
-            {"default_prompt_name": "query", "prompts": {"query": "query: "}},
-            "the prompt 'query'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("file", "content", "words"), [
+    ("1_Pooling/config.json", {"pooling_mode_lasttoken": True}, "pooling by lasttoken"),
+    ("1_Pooling/config.json", {"pooling_mode": ["cls", "mean"]}, "pooling by cls and mean"),
+    ("modules.json", [{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}], "module 'Dense'"),
+    ("modules.json", {"a": 1}, "is not a JSON list"),
+    ("config.json", [1], "is not a JSON object"),
+    ("config_sentence_transformers.json", {"default_prompt_name": "query", "prompts": {"query": "query: "}},
+        "the prompt 'query'"),
+])  # fmt: skip
 def test_what_is_not_understood_is_refused(tmp_path: Path, file: str, content: object, words: str) -> None:
     folder = tiny_models.write_model(tmp_path / "m")
     put(folder, file, content)

@@ -45,18 +45,15 @@ def test_every_float_becomes_float32_and_whole_numbers_are_left_out(tmp_path: Pa
         assert np.array_equal(found[name], values.astype(np.float32)), name
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "not a whole safetensors file"),
-        (b"abc", "not a whole safetensors file"),
-        (struct.pack("<Q", 10**9) + b"{}", "not a whole safetensors file"),
-        (struct.pack("<Q", 2) + b"{]", "not a whole safetensors file"),
-        (struct.pack("<Q", 2) + b"[]", "not a whole safetensors file"),
-        (safetensors(weights())[:-1], "not a whole safetensors file"),
-        (safetensors({"a": np.zeros(3, dtype="<f4")}, {"a": "F64"}), "not a whole safetensors file"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    (b"", "not a whole safetensors file"),
+    (b"abc", "not a whole safetensors file"),
+    (struct.pack("<Q", 10**9) + b"{}", "not a whole safetensors file"),
+    (struct.pack("<Q", 2) + b"{]", "not a whole safetensors file"),
+    (struct.pack("<Q", 2) + b"[]", "not a whole safetensors file"),
+    (safetensors(weights())[:-1], "not a whole safetensors file"),
+    (safetensors({"a": np.zeros(3, dtype="<f4")}, {"a": "F64"}), "not a whole safetensors file"),
+])  # fmt: skip
 def test_a_broken_file_is_named(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "model.safetensors"
     file.write_bytes(content)

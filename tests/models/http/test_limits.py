@@ -123,16 +123,13 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
         run(work(limiter))
 
 
-@pytest.mark.parametrize(
-    ("trouble", "problem", "remedy"),
-    [
-        (Trouble.INVALID_RESPONSE, "answers, but not in the protocol", "ends in /v1"),
-        (Trouble.TIMEOUT, "does not answer in time", "?timeout="),
-        (Trouble.ERROR, "answers with errors only", "lower --in-flight or --rpm"),
-        (Trouble.DROPPED, "is down", "check that it runs"),
-        (Trouble.UNREACHED, "is down", "check that it runs"),
-    ],
-)
+@pytest.mark.parametrize(("trouble", "problem", "remedy"), [
+    (Trouble.INVALID_RESPONSE, "answers, but not in the protocol", "ends in /v1"),
+    (Trouble.TIMEOUT, "does not answer in time", "?timeout="),
+    (Trouble.ERROR, "answers with errors only", "lower --in-flight or --rpm"),
+    (Trouble.DROPPED, "is down", "check that it runs"),
+    (Trouble.UNREACHED, "is down", "check that it runs"),
+])  # fmt: skip
 def test_what_is_said_goes_by_what_went_wrong(trouble: Trouble, problem: str, remedy: str) -> None:
     limiter = EndpointLimiter("http://a", patience=1.0)
     limiter.mark_reachable()

@@ -21,15 +21,12 @@ def test_an_address_without_its_scheme_is_no_part_of_the_name(rest: str) -> None
         parse_model(f"openai:{rest}")
 
 
-@pytest.mark.parametrize(
-    ("rest", "model", "address"),
-    [
-        ("claude-sonnet-4@20250514", "claude-sonnet-4@20250514", ""),
-        ("@cf/meta/llama-3.1-8b@https://gateway.example/v1", "@cf/meta/llama-3.1-8b", "https://gateway.example/v1"),
-        ("@cf/meta/llama-3.1-8b", "@cf/meta/llama-3.1-8b", ""),
-        ("meta/llama-3.1:8b@latest", "meta/llama-3.1:8b@latest", ""),
-    ],
-)
+@pytest.mark.parametrize(("rest", "model", "address"), [
+    ("claude-sonnet-4@20250514", "claude-sonnet-4@20250514", ""),
+    ("@cf/meta/llama-3.1-8b@https://gateway.example/v1", "@cf/meta/llama-3.1-8b", "https://gateway.example/v1"),
+    ("@cf/meta/llama-3.1-8b", "@cf/meta/llama-3.1-8b", ""),
+    ("meta/llama-3.1:8b@latest", "meta/llama-3.1:8b@latest", ""),
+])  # fmt: skip
 def test_a_name_may_hold_an_at_itself(rest: str, model: str, address: str) -> None:
     spec = parse_model(f"openai:{rest}")
     assert (spec.model, spec.address) == (model, address)

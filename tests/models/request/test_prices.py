@@ -30,36 +30,27 @@ def test_the_shipped_table_is_dated_in_the_past_and_prices_are_plausible() -> No
         assert (entry.provider is None) == (name == "fake"), name
 
 
-@pytest.mark.parametrize(
-    ("spec", "price"),
-    [
-        ("openai:gpt-5", 11.25),
-        ("openai:gpt-5-2025-08-07", 11.25),
-        ("openai:gpt-5?reasoning=low", 11.25),
-        ("openai:gpt-5@https://api.openai.com/v1", 11.25),
-        ("anthropic:claude-sonnet-4-5-20250929", 18.0),
-        ("anthropic:claude-sonnet-4-5-latest", 18.0),
-        ("openai:gpt-4o", 12.5),
-        ("openai:gpt-4o-2024-05-13", 20.0),  # a dated name with a price of its own
-        ("openai:fake@http://127.0.0.1:8000/v1", 5.0),
-        ("anthropic:fake@http://127.0.0.1:8000", 5.0),
-        ("fake:rules", 5.0),
-    ],
-)
+@pytest.mark.parametrize(("spec", "price"), [
+    ("openai:gpt-5", 11.25), ("openai:gpt-5-2025-08-07", 11.25),
+    ("openai:gpt-5?reasoning=low", 11.25),
+    ("openai:gpt-5@https://api.openai.com/v1", 11.25),
+    ("anthropic:claude-sonnet-4-5-20250929", 18.0),
+    ("anthropic:claude-sonnet-4-5-latest", 18.0),
+    ("openai:gpt-4o", 12.5),
+    ("openai:gpt-4o-2024-05-13", 20.0),  # a dated name with a price of its own
+    ("openai:fake@http://127.0.0.1:8000/v1", 5.0),
+    ("anthropic:fake@http://127.0.0.1:8000", 5.0),
+    ("fake:rules", 5.0),
+])  # fmt: skip
 def test_a_model_is_found_by_its_name_with_or_without_its_date(spec: str, price: float) -> None:
     assert cost(spec) == pytest.approx(price)
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "openai:gpt-5@http://gateway.example/v1",  # the same name elsewhere is another bill
-        "openai:gpt-5@http://localhost:8000/v1",
-        "anthropic:gpt-5",
-        "openai:gpt-5-ultra",
-        "openai:gpt-50",
-    ],
-)
+@pytest.mark.parametrize("spec", [
+    "openai:gpt-5@http://gateway.example/v1",  # the same name elsewhere is another bill
+    "openai:gpt-5@http://localhost:8000/v1",
+    "anthropic:gpt-5", "openai:gpt-5-ultra", "openai:gpt-50",
+])  # fmt: skip
 def test_a_price_is_never_guessed(spec: str) -> None:
     assert cost(spec) is None
 
@@ -107,18 +98,15 @@ def test_the_environment_names_a_table(tmp_path: Path, monkeypatch: pytest.Monke
     assert cost("openai:qwen3@http://a.example/v1") == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", "is not valid JSON"),
-        ('{"models": {"x": {"input": 1}}}', "field models.x.output: is missing"),
-        ('{"models": {"x": {"input": -1, "output": 1}}}', "field models.x.input"),
-        ('{"models": {"x": {"input": "1", "output": 1}}}', "field models.x.input"),
-        ('{"models": {"x": {"input": 1, "output": 1, "per": "token"}}}', "field models.x.per: is not a field"),
-        ('{"models": {"x": {"input": 1, "output": 1, "long_over": 9}}}', "belong together"),
-        ('{"x": {"input": 1, "output": 1}}', "field models: is missing"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("{", "is not valid JSON"),
+    ('{"models": {"x": {"input": 1}}}', "field models.x.output: is missing"),
+    ('{"models": {"x": {"input": -1, "output": 1}}}', "field models.x.input"),
+    ('{"models": {"x": {"input": "1", "output": 1}}}', "field models.x.input"),
+    ('{"models": {"x": {"input": 1, "output": 1, "per": "token"}}}', "field models.x.per: is not a field"),
+    ('{"models": {"x": {"input": 1, "output": 1, "long_over": 9}}}', "belong together"),
+    ('{"x": {"input": 1, "output": 1}}', "field models: is missing"),
+])  # fmt: skip
 def test_a_table_that_is_none_is_named_with_its_field(text: str, said: str, tmp_path: Path) -> None:
     own = tmp_path / "prices.json"
     own.write_text(text)

@@ -19,22 +19,19 @@ def holding(code: Code, text: str) -> Node:
     return found
 
 
-@pytest.mark.parametrize(
-    ("language", "before", "after"),
-    [
-        ("python", "def f():\n    a()\n    gone()\n    b()", "def f():\n    a()\n    b()"),
-        ("python", "def f():\n    a()\n    # why\n    gone()  # tail\n    b()", "def f():\n    a()\n    b()"),
-        ("python", "def f():\n    gone()\n\n    b()", "def f():\n    b()"),
-        ("python", "def f():\n    a()\n\n    gone()\n\n    b()", "def f():\n    a()\n\n    b()"),
-        ("python", "def f():\n    gone()", None),  # all there is
-        ("python", 'def f():\n    """What it does."""\n    gone()', None),
-        ("python", "def f():\n    a(); gone()", None),
-        ("go", "func f() {\n\ta()\n\n\tgone()\n}", "func f() {\n\ta()\n}"),
-        ("java", "class A { void f() {\n  a();\n  gone();\n} }", "class A { void f() {\n  a();\n} }"),
-        ("javascript", "function f() {\n  a();\n  /* why */\n  gone();\n}", None),
-        ("rust", "fn f() {\n    gone();\n    b()\n}", "fn f() {\n    b()\n}"),
-    ],
-)
+@pytest.mark.parametrize(("language", "before", "after"), [
+    ("python", "def f():\n    a()\n    gone()\n    b()", "def f():\n    a()\n    b()"),
+    ("python", "def f():\n    a()\n    # why\n    gone()  # tail\n    b()", "def f():\n    a()\n    b()"),
+    ("python", "def f():\n    gone()\n\n    b()", "def f():\n    b()"),
+    ("python", "def f():\n    a()\n\n    gone()\n\n    b()", "def f():\n    a()\n\n    b()"),
+    ("python", "def f():\n    gone()", None),  # all there is
+    ("python", 'def f():\n    """What it does."""\n    gone()', None),
+    ("python", "def f():\n    a(); gone()", None),
+    ("go", "func f() {\n\ta()\n\n\tgone()\n}", "func f() {\n\ta()\n}"),
+    ("java", "class A { void f() {\n  a();\n  gone();\n} }", "class A { void f() {\n  a();\n} }"),
+    ("javascript", "function f() {\n  a();\n  /* why */\n  gone();\n}", None),
+    ("rust", "fn f() {\n    gone();\n    b()\n}", "fn f() {\n    b()\n}"),
+])  # fmt: skip
 def test_a_statement_goes_with_its_lines(language: str, before: str, after: str | None) -> None:
     code = code_of(language, ("package p\n\n" if language == "go" else "") + before)
     edit = without(code, holding(code, "gone()"))
@@ -53,15 +50,12 @@ def test_nothing_goes_that_is_not_added() -> None:
     assert without(code, holding(code, "gone()")) is None
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("with lock:\n    a()\n\n    b()\nc()", "a()\n\nb()\nc()"),
-        ("with lock:\n    # why\n    if a:\n        b()\nc()", "# why\nif a:\n    b()\nc()"),
-        ("with lock: a()", None),
-        ('with lock:\n    a = """x\n    y"""\n', None),  # the text would change
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), [
+    ("with lock:\n    a()\n\n    b()\nc()", "a()\n\nb()\nc()"),
+    ("with lock:\n    # why\n    if a:\n        b()\nc()", "# why\nif a:\n    b()\nc()"),
+    ("with lock: a()", None),
+    ('with lock:\n    a = """x\n    y"""\n', None),  # the text would change
+])  # fmt: skip
 def test_a_block_gives_way_to_its_body(before: str, after: str | None) -> None:
     code = code_of("python", "def f():\n" + indent(before, "    "))
     outer = next(one for one in code.tree.root.walk() if one.kind == "with_statement")

@@ -103,14 +103,11 @@ def test_every_rule_has_a_category_and_a_severity(tool: str, rule: str) -> None:
 HOSTILE = {
     "pyproject.toml": '[tool.ruff]\nexclude=["*"]\n[tool.ruff.lint]\nselect=[]\n',
     "ruff.toml": 'exclude = ["*"]\n[lint]\nselect = []\n',
-    ".ruff.toml": 'exclude = ["*"]\n',
-    ".gitignore": "*\n",
-    "whitelizer.txt": "big\n",
+    ".ruff.toml": 'exclude = ["*"]\n', ".gitignore": "*\n", "whitelizer.txt": "big\n",
     "sitecustomize.py": "open('MARK', 'w')\n",
-    "ast.py": "open('MARK', 'w')\n",
-    "lizard.py": "open('MARK', 'w')\n",
+    "ast.py": "open('MARK', 'w')\n", "lizard.py": "open('MARK', 'w')\n",
     "json/__init__.py": "open('MARK', 'w')\n",
-}
+}  # fmt: skip
 BAD = "import os\n\n\ndef big(a, c):\n" + branches(12) + "    return eval(a)\n"
 
 

@@ -80,41 +80,20 @@ def comprehension(length: int) -> str:
     return f"f = [{'é' * (length - 13)}\n        for x in y]\n"
 
 
-@pytest.mark.parametrize(
-    ("rule", "at_limit", "over", "message"),
-    [
-        ("long-method", method(50), method(51), "`A.run` is a long method: 51 statements, over 50"),
-        (
-            "long-parameter-list",
-            parameters(6),
-            parameters(7),
-            "`A.run` has a long parameter list: 7 parameters, over 6",
-        ),
-        ("long-branch", branches(12), branches(13), "`run` has too many branches: 13, over 12"),
-        ("many-attributes", attributes(7), attributes(8), "`A` has many attributes: 8, over 7"),
-        ("many-attributes", data_class(7), data_class(8), "`A` has many attributes: 8, over 7"),
-        ("many-methods", methods(20), methods(21), "`A` has many public methods: 21, over 20"),
-        (
-            "shotgun-surgery",
-            calls(5),
-            calls(6),
-            "`A` invites shotgun surgery: 6 calls to code outside of it, over 5",
-        ),
-        (
-            "low-cohesion",
-            cohesion(2),
-            cohesion(3),
-            "`A` has low cohesion: its methods use 25% of its variables on average, under 30%",
-        ),
-        ("long-lambda", long_lambda(60), long_lambda(61), "This lambda is long: 61 characters, over 60"),
-        (
-            "long-comprehension",
-            comprehension(72),
-            comprehension(73),
-            "This list comprehension is long: 73 characters, over 72",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rule", "at_limit", "over", "message"), [
+    ("long-method", method(50), method(51), "`A.run` is a long method: 51 statements, over 50"),
+    ("long-parameter-list", parameters(6), parameters(7), "`A.run` has a long parameter list: 7 parameters, over 6"),
+    ("long-branch", branches(12), branches(13), "`run` has too many branches: 13, over 12"),
+    ("many-attributes", attributes(7), attributes(8), "`A` has many attributes: 8, over 7"),
+    ("many-attributes", data_class(7), data_class(8), "`A` has many attributes: 8, over 7"),
+    ("many-methods", methods(20), methods(21), "`A` has many public methods: 21, over 20"),
+    ("shotgun-surgery", calls(5), calls(6), "`A` invites shotgun surgery: 6 calls to code outside of it, over 5"),
+    ("low-cohesion", cohesion(2), cohesion(3),
+        "`A` has low cohesion: its methods use 25% of its variables on average, under 30%"),
+    ("long-lambda", long_lambda(60), long_lambda(61), "This lambda is long: 61 characters, over 60"),
+    ("long-comprehension", comprehension(72), comprehension(73),
+        "This list comprehension is long: 73 characters, over 72"),
+])  # fmt: skip
 def test_a_smell_is_what_is_over_its_limit(rule: str, at_limit: str, over: str, message: str) -> None:
     assert rule not in smells(at_limit)
     assert smells(over) == {rule: message}
@@ -143,16 +122,13 @@ def test_what_is_nested_belongs_to_what_holds_it() -> None:
     assert smells(nested) == {"many-methods": "`A.B` has many public methods: 21, over 20"}
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "class A:\n    @staticmethod\n    def run(a, b, c, d, e, f): ...\n",
-        "class A:\n    @classmethod\n    def run(cls, a, b, c, d, e, f): ...\n",
-        "class Only:\n    a = b = c = d = e = 1\n    def run(self): return self.a\n",  # one method cannot fall apart
-        "class Nothing:\n    a = b = 1\n    def run(self): ...\n    def go(self): ...\n",  # nor where nothing is used
-        "f = [x\n\n" + " " * 90 + "for x in y]\n",
-    ],
-)
+@pytest.mark.parametrize("source", [
+    "class A:\n    @staticmethod\n    def run(a, b, c, d, e, f): ...\n",
+    "class A:\n    @classmethod\n    def run(cls, a, b, c, d, e, f): ...\n",
+    "class Only:\n    a = b = c = d = e = 1\n    def run(self): return self.a\n",  # one method cannot fall apart
+    "class Nothing:\n    a = b = 1\n    def run(self): ...\n    def go(self): ...\n",  # nor where nothing is used
+    "f = [x\n\n" + " " * 90 + "for x in y]\n",
+])  # fmt: skip
 def test_what_is_not_a_smell(source: str) -> None:
     assert smells(source) == {}
 
@@ -179,15 +155,12 @@ def test_a_large_class_has_a_finding_for_each_of_its_smells(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("a += 1\n        return a", "a += 2\n        return a", [("long-method", 151)]),
-        ("return 38\n", "return 38\n\n    def more(self):\n        return 0\n", [("many-methods", 271)]),
-        ("return 38\n", "return 39\n", []),
-        ("g, h)", "g, i)", [("long-method", 2), ("long-parameter-list", 2), ("many-methods", 2)]),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "expected"), [
+    ("a += 1\n        return a", "a += 2\n        return a", [("long-method", 151)]),
+    ("return 38\n", "return 38\n\n    def more(self):\n        return 0\n", [("many-methods", 271)]),
+    ("return 38\n", "return 39\n", []),
+    ("g, h)", "g, i)", [("long-method", 2), ("long-parameter-list", 2), ("many-methods", 2)]),
+])  # fmt: skip
 def test_only_the_smells_of_changed_lines_count(
     tmp_path: Path, old: str, new: str, expected: list[tuple[str, int]]
 ) -> None:

@@ -15,17 +15,9 @@ from reviewgauge.repo.git.repository import Repository, code_reader
 
 OLD = [f"old_line_{n}()" for n in range(1, 101)]
 NEW = [
-    *OLD[:9],
-    "added_first(one,  two)",
-    "added_second()",
-    *OLD[9:49],
-    "changed_fifty()",
-    *OLD[50:60],
-    "        }",
-    *OLD[60:79],
-    *OLD[81:],
-    "old_line_20()",
-]
+    *OLD[:9], "added_first(one,  two)", "added_second()", *OLD[9:49], "changed_fifty()", *OLD[50:60], "        }",
+    *OLD[60:79], *OLD[81:], "old_line_20()",
+]  # fmt: skip
 
 
 def patch(old: list[str], new: list[str]) -> str:
@@ -74,34 +66,31 @@ INVALID = ("invalid", None, None, None, None)
 
 
 @pytest.mark.parametrize("code", [True, False])
-@pytest.mark.parametrize(
-    ("claim", "expected"),
-    [
-        ({"path": "src/app.py", "start": 10}, ("as_given", "src/app.py", 10, 10, "new")),
-        ({"path": "src/app.py", "start": 10, "end": 11}, ("as_given", "src/app.py", 10, 11, "new")),
-        ({"path": "src/app.py", "start": 11, "end": 10}, ("as_given", "src/app.py", 10, 11, "new")),
-        ({"path": "src/app.py", "end": 11}, ("as_given", "src/app.py", 11, 11, "new")),
-        ({"path": "src/app.py", "start": 50, "side": Side.OLD}, ("as_given", "src/app.py", 50, 50, "old")),
-        ({"path": "src/app.py", "start": 30}, ("outside", "src/app.py", 30, 30, "new")),
-        ({"path": "src/app.py"}, ("file_only", "src/app.py", None, None, "new")),
-        ({"path": "src/app.py", "start": 0, "end": 0}, ("file_only", "src/app.py", None, None, "new")),
-        ({"path": "src/app.py", "start": -3}, INVALID),
-        ({"path": "src/app.py", "start": 5, "end": -3}, INVALID),
-        ({"path": "src/app.py", "start": 10**30}, INVALID),
-        ({"path": "nowhere.py", "start": 1}, INVALID),
-        ({"path": "../../etc/passwd", "start": 1}, INVALID),
-        ({"start": 5}, INVALID),
-        ({}, ("none", None, None, None, None)),
-        ({"path": "gone.py", "start": 2}, ("as_given", "gone.py", 2, 2, "old")),
-        ({"path": "gone.py", "start": 2, "side": Side.NEW}, INVALID),
-        ({"path": "added.py", "start": 2, "side": Side.OLD}, INVALID),
-        ({"path": "added.py", "start": 2}, ("as_given", "added.py", 2, 2, "new")),
-        ({"path": "added.py", "start": 2, "end": 900}, ("as_given", "added.py", 2, 2, "new")),
-        ({"path": "logo.png", "start": 2}, INVALID),
-        ({"path": "logo.png"}, ("file_only", "logo.png", None, None, "new")),
-        ({"path": "far.py", "start": 7}, ("unchecked", "far.py", 7, 7, "new")),
-    ],
-)
+@pytest.mark.parametrize(("claim", "expected"), [
+    ({"path": "src/app.py", "start": 10}, ("as_given", "src/app.py", 10, 10, "new")),
+    ({"path": "src/app.py", "start": 10, "end": 11}, ("as_given", "src/app.py", 10, 11, "new")),
+    ({"path": "src/app.py", "start": 11, "end": 10}, ("as_given", "src/app.py", 10, 11, "new")),
+    ({"path": "src/app.py", "end": 11}, ("as_given", "src/app.py", 11, 11, "new")),
+    ({"path": "src/app.py", "start": 50, "side": Side.OLD}, ("as_given", "src/app.py", 50, 50, "old")),
+    ({"path": "src/app.py", "start": 30}, ("outside", "src/app.py", 30, 30, "new")),
+    ({"path": "src/app.py"}, ("file_only", "src/app.py", None, None, "new")),
+    ({"path": "src/app.py", "start": 0, "end": 0}, ("file_only", "src/app.py", None, None, "new")),
+    ({"path": "src/app.py", "start": -3}, INVALID),
+    ({"path": "src/app.py", "start": 5, "end": -3}, INVALID),
+    ({"path": "src/app.py", "start": 10**30}, INVALID),
+    ({"path": "nowhere.py", "start": 1}, INVALID),
+    ({"path": "../../etc/passwd", "start": 1}, INVALID),
+    ({"start": 5}, INVALID),
+    ({}, ("none", None, None, None, None)),
+    ({"path": "gone.py", "start": 2}, ("as_given", "gone.py", 2, 2, "old")),
+    ({"path": "gone.py", "start": 2, "side": Side.NEW}, INVALID),
+    ({"path": "added.py", "start": 2, "side": Side.OLD}, INVALID),
+    ({"path": "added.py", "start": 2}, ("as_given", "added.py", 2, 2, "new")),
+    ({"path": "added.py", "start": 2, "end": 900}, ("as_given", "added.py", 2, 2, "new")),
+    ({"path": "logo.png", "start": 2}, INVALID),
+    ({"path": "logo.png"}, ("file_only", "logo.png", None, None, "new")),
+    ({"path": "far.py", "start": 7}, ("unchecked", "far.py", 7, 7, "new")),
+])  # fmt: skip
 def test_numbers(claim: dict[str, object], expected: tuple[object, ...], code: bool) -> None:
     assert place(code=code, **claim) == expected  # type: ignore[arg-type]
 
@@ -113,22 +102,16 @@ def test_a_file_that_the_change_does_not_touch_is_outside_when_the_code_can_tell
     assert place(code=True, path="src/other.py", start=10_000) == INVALID
 
 
-@pytest.mark.parametrize(
-    ("path", "root"),
-    [
-        ("./src/app.py", None),
-        ("a/src/app.py", None),
-        ("b/src/app.py", None),
-        ("src\\app.py", None),
-        ("/home/me/project/src/app.py", None),
-        ("/home/me/project/src/app.py", "/home/me/project"),
-        ("/home/me/project/src/app.py", "/home/me/project/"),
-        ("/private/elsewhere/src/app.py", "/home/me/project"),
-        ("C:\\work\\src\\app.py", "C:\\work"),
-        ("file:///home/me/src/app.py", None),
-        ("  src/app.py ", None),
-    ],
-)
+@pytest.mark.parametrize(("path", "root"), [
+    ("./src/app.py", None), ("a/src/app.py", None), ("b/src/app.py", None), ("src\\app.py", None),
+    ("/home/me/project/src/app.py", None),
+    ("/home/me/project/src/app.py", "/home/me/project"),
+    ("/home/me/project/src/app.py", "/home/me/project/"),
+    ("/private/elsewhere/src/app.py", "/home/me/project"),
+    ("C:\\work\\src\\app.py", "C:\\work"),
+    ("file:///home/me/src/app.py", None),
+    ("  src/app.py ", None),
+])  # fmt: skip
 def test_paths_in_all_their_spellings(path: str, root: str | None) -> None:
     assert place(path=path, start=10, root=root) == ("as_given", "src/app.py", 10, 10, "new")
 
@@ -166,29 +149,26 @@ def test_github_positions() -> None:
 
 
 @pytest.mark.parametrize("code", [True, False])
-@pytest.mark.parametrize(
-    ("claim", "expected"),
-    [
-        ({"quote": "added_second()"}, ("quote", "src/app.py", 11, 11, "new")),
-        ({"quote": "added_second()", "start": 60}, ("quote", "src/app.py", 11, 11, "new")),
-        ({"quote": "added_second()", "start": 11}, ("as_given", "src/app.py", 11, 11, "new")),
-        ({"quote": "added_second()", "start": 9, "end": 12}, ("as_given", "src/app.py", 9, 12, "new")),
-        ({"quote": "  added_first(one, two)\n\n\tadded_second()  "}, ("quote", "src/app.py", 10, 11, "new")),
-        ({"quote": "+added_first(one, two)\n+added_second()"}, ("quote", "src/app.py", 10, 11, "new")),
-        ({"quote": "@@ -1 +1 @@\n+added_second()\r\n"}, ("quote", "src/app.py", 11, 11, "new")),
-        ({"quote": "second("}, ("quote", "src/app.py", 11, 11, "new")),
-        ({"quote": "-old_line_50()\n+changed_fifty()"}, ("quote", "src/app.py", 52, 52, "new")),
-        ({"quote": "-old_line_50()"}, ("quote", "src/app.py", 50, 50, "old")),
-        ({"quote": "old_line_50()", "start": 3}, ("quote", "src/app.py", 50, 50, "old")),
-        ({"quote": "old_line_50()", "side": Side.NEW}, ("quote", "src/app.py", 50, 50, "old")),
-        ({"quote": "added_first(one, two)\n...\nx"}, ("quote", "src/app.py", 10, 10, "new")),
-        ({"quote": "}", "start": 10}, ("as_given", "src/app.py", 10, 10, "new")),
-        ({"quote": "}"}, ("quote", "src/app.py", 63, 63, "new")),
-        ({"quote": "never_written()", "start": 10}, ("as_given", "src/app.py", 10, 10, "new")),
-        ({"quote": "never_written()"}, ("file_only", "src/app.py", None, None, "new")),
-        ({"hunk": "+added_first(one,  two)\n+added_second()"}, ("quote", "src/app.py", 10, 11, "new")),
-    ],
-)
+@pytest.mark.parametrize(("claim", "expected"), [
+    ({"quote": "added_second()"}, ("quote", "src/app.py", 11, 11, "new")),
+    ({"quote": "added_second()", "start": 60}, ("quote", "src/app.py", 11, 11, "new")),
+    ({"quote": "added_second()", "start": 11}, ("as_given", "src/app.py", 11, 11, "new")),
+    ({"quote": "added_second()", "start": 9, "end": 12}, ("as_given", "src/app.py", 9, 12, "new")),
+    ({"quote": "  added_first(one, two)\n\n\tadded_second()  "}, ("quote", "src/app.py", 10, 11, "new")),
+    ({"quote": "+added_first(one, two)\n+added_second()"}, ("quote", "src/app.py", 10, 11, "new")),
+    ({"quote": "@@ -1 +1 @@\n+added_second()\r\n"}, ("quote", "src/app.py", 11, 11, "new")),
+    ({"quote": "second("}, ("quote", "src/app.py", 11, 11, "new")),
+    ({"quote": "-old_line_50()\n+changed_fifty()"}, ("quote", "src/app.py", 52, 52, "new")),
+    ({"quote": "-old_line_50()"}, ("quote", "src/app.py", 50, 50, "old")),
+    ({"quote": "old_line_50()", "start": 3}, ("quote", "src/app.py", 50, 50, "old")),
+    ({"quote": "old_line_50()", "side": Side.NEW}, ("quote", "src/app.py", 50, 50, "old")),
+    ({"quote": "added_first(one, two)\n...\nx"}, ("quote", "src/app.py", 10, 10, "new")),
+    ({"quote": "}", "start": 10}, ("as_given", "src/app.py", 10, 10, "new")),
+    ({"quote": "}"}, ("quote", "src/app.py", 63, 63, "new")),
+    ({"quote": "never_written()", "start": 10}, ("as_given", "src/app.py", 10, 10, "new")),
+    ({"quote": "never_written()"}, ("file_only", "src/app.py", None, None, "new")),
+    ({"hunk": "+added_first(one,  two)\n+added_second()"}, ("quote", "src/app.py", 10, 11, "new")),
+])  # fmt: skip
 def test_quotes_beat_numbers(claim: dict[str, object], expected: tuple[object, ...], code: bool) -> None:
     assert place(code=code, path="src/app.py", **claim) == expected  # type: ignore[arg-type]
 

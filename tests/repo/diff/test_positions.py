@@ -63,24 +63,12 @@ def test_markers_are_those_of_context_crbench() -> None:
     assert markers(second) == ["[20][20]", "[21][]", "[][21]", "[][22]"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[][253]", Marker(None, 253)),
-        ("[254][]", Marker(254, None)),
-        ("[255][254]", Marker(255, 254)),
-        ("  [ 1 ][ 2 ] + code", Marker(1, 2)),
-        ("[][83] +", Marker(None, 83)),
-        ("[][]", None),
-        ("[0][1]", None),
-        ("[1]", None),
-        ("[a][1]", None),
-        ("x [1][1]", None),
-        ("[1][1234567890]", None),
-        ("[-1][1]", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("[][253]", Marker(None, 253)), ("[254][]", Marker(254, None)), ("[255][254]", Marker(255, 254)),
+    ("  [ 1 ][ 2 ] + code", Marker(1, 2)),
+    ("[][83] +", Marker(None, 83)), ("[][]", None), ("[0][1]", None), ("[1]", None), ("[a][1]", None),
+    ("x [1][1]", None), ("[1][1234567890]", None), ("[-1][1]", None), ("", None),
+])  # fmt: skip
 def test_markers_are_read(text: str, expected: Marker | None) -> None:
     assert parse_marker(text) == expected
 

@@ -11,44 +11,25 @@ from reviewgauge.repo.forge.access import Address, read_token
 from reviewgauge.repo.forge.api import forge_of, repositories
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ("", Address("https://api.github.com", "https://github.com", "https://api.github.com/graphql")),
-        (
-            "https://api.github.com/",
-            Address("https://api.github.com", "https://github.com", "https://api.github.com/graphql"),
-        ),
-        (
-            "https://ghe.acme.org/api/v3",
-            Address("https://ghe.acme.org/api/v3", "https://ghe.acme.org", "https://ghe.acme.org/api/graphql"),
-        ),
-        (
-            "https://ghe.acme.org",
-            Address("https://ghe.acme.org/api/v3", "https://ghe.acme.org", "https://ghe.acme.org/api/graphql"),
-        ),
-        (
-            "http://127.0.0.1:8080",
-            Address("http://127.0.0.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080/graphql"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("given", "found"), [
+    ("", Address("https://api.github.com", "https://github.com", "https://api.github.com/graphql")),
+    ("https://api.github.com/", Address("https://api.github.com", "https://github.com",
+        "https://api.github.com/graphql")),
+    ("https://ghe.acme.org/api/v3", Address("https://ghe.acme.org/api/v3", "https://ghe.acme.org",
+        "https://ghe.acme.org/api/graphql")),
+    ("https://ghe.acme.org", Address("https://ghe.acme.org/api/v3", "https://ghe.acme.org",
+        "https://ghe.acme.org/api/graphql")),
+    ("http://127.0.0.1:8080", Address("http://127.0.0.1:8080", "http://127.0.0.1:8080",
+        "http://127.0.0.1:8080/graphql")),
+])  # fmt: skip
 def test_a_forge_is_found_by_the_address_of_its_api(given: str, found: Address) -> None:
     assert Github().address(given) == found
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        "ftp://x.org",
-        "ghe.acme.org",
-        "https://",
-        "https://user:secret@x.org",
-        "https://x.org/?a=b",
-        "https://x.org/../y",
-        "file:///etc",
-    ],
-)
+@pytest.mark.parametrize("given", [
+    "ftp://x.org", "ghe.acme.org", "https://", "https://user:secret@x.org", "https://x.org/?a=b", "https://x.org/../y",
+    "file:///etc",
+])  # fmt: skip
 def test_what_is_no_address_of_a_forge_is_refused(given: str) -> None:
     with pytest.raises(UserError) as error:
         Github().address(given)
@@ -87,46 +68,34 @@ def test_a_token_that_cannot_be_one_is_refused_without_showing_it(value: str, mo
     assert "break" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "rest"),
-    [
-        ("", "https://gitlab.com/api/v4"),
-        ("https://git.acme.org", "https://git.acme.org/api/v4"),
-        ("https://git.acme.org:8443/api/v4/", "https://git.acme.org:8443/api/v4"),
-        ("https://acme.org/gitlab", "https://acme.org/gitlab/api/v4"),
-    ],
-)
+@pytest.mark.parametrize(("given", "rest"), [
+    ("", "https://gitlab.com/api/v4"),
+    ("https://git.acme.org", "https://git.acme.org/api/v4"),
+    ("https://git.acme.org:8443/api/v4/", "https://git.acme.org:8443/api/v4"),
+    ("https://acme.org/gitlab", "https://acme.org/gitlab/api/v4"),
+])  # fmt: skip
 def test_gitlab_is_found_with_and_without_the_path_of_its_api(given: str, rest: str) -> None:
     assert Gitlab().address(given) == Address(rest, rest.removesuffix("/api/v4"))
 
 
-@pytest.mark.parametrize(
-    ("source", "host", "names"),
-    [
-        ("gitlab:acme/shop", "", ("acme/shop",)),
-        ("gitlab:acme/tools/shop.git", "", ("acme/tools/shop",)),
-        ("gitlab:my.group/shop", "", ("my.group/shop",)),
-        ("gitlab:git.acme.org/acme/tools/shop", "https://git.acme.org", ("acme/tools/shop",)),
-        (
-            "gitlab:localhost:8080/acme/shop,localhost:8080/acme/store",
-            "https://localhost:8080",
-            ("acme/shop", "acme/store"),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("source", "host", "names"), [
+    ("gitlab:acme/shop", "", ("acme/shop",)),
+    ("gitlab:acme/tools/shop.git", "", ("acme/tools/shop",)),
+    ("gitlab:my.group/shop", "", ("my.group/shop",)),
+    ("gitlab:git.acme.org/acme/tools/shop", "https://git.acme.org", ("acme/tools/shop",)),
+    ("gitlab:localhost:8080/acme/shop,localhost:8080/acme/store", "https://localhost:8080", ("acme/shop",
+        "acme/store")),
+])  # fmt: skip
 def test_a_source_names_a_host_and_projects_of_gitlab(source: str, host: str, names: tuple[str, ...]) -> None:
     assert isinstance(kind := forge_of(source), Gitlab)
     assert repositories(source, kind) == (host, names)
 
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("gitlab:shop", "GROUP/NAME, or HOST/GROUP/SUBGROUP/NAME"),
-        ("gitlab:acme/../shop", "is not the name of a repository"),
-        ("gitlab:a.org/acme/shop,b.org/acme/shop", "names several hosts"),
-    ],
-)
+@pytest.mark.parametrize(("source", "says"), [
+    ("gitlab:shop", "GROUP/NAME, or HOST/GROUP/SUBGROUP/NAME"),
+    ("gitlab:acme/../shop", "is not the name of a repository"),
+    ("gitlab:a.org/acme/shop,b.org/acme/shop", "names several hosts"),
+])  # fmt: skip
 def test_what_names_no_project_of_gitlab_is_refused(source: str, says: str) -> None:
     with pytest.raises(UserError) as error:
         repositories(source, Gitlab())

@@ -149,23 +149,14 @@ def test_the_last_request_of_a_window_is_followed_by_a_wait_not_by_a_refusal(
     assert sum(clock.slept) == 61.0 and len(server.asked) == 2
 
 
-@pytest.mark.parametrize(
-    ("answer", "waits"),
-    [
-        (say({"message": "You have exceeded a secondary rate limit."}, 403, headers={"Retry-After": "30"}), [30.0]),
-        (say({"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}, 403), [60.0]),
-        (
-            say(
-                {"message": "You have triggered an abuse detection mechanism."},
-                403,
-                headers={"X-RateLimit-Remaining": "70"},
-            ),
-            [60.0],
-        ),
-        (say({}, 429, headers={"Retry-After": "5"}), [5.0]),
-        (say({}, 429), [60.0]),
-    ],
-)
+@pytest.mark.parametrize(("answer", "waits"), [
+    (say({"message": "You have exceeded a secondary rate limit."}, 403, headers={"Retry-After": "30"}), [30.0]),
+    (say({"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}, 403), [60.0]),
+    (say({"message": "You have triggered an abuse detection mechanism."}, 403, headers={"X-RateLimit-Remaining": "70"}),
+        [60.0]),
+    (say({}, 429, headers={"Retry-After": "5"}), [5.0]),
+    (say({}, 429), [60.0]),
+])  # fmt: skip
 def test_a_secondary_limit_stops_everybody_for_as_long_as_it_says(
     answer: Say, waits: list[float], forge: Forge, server: Scripted, clock: LeapingClock
 ) -> None:
@@ -236,19 +227,13 @@ def test_without_a_token_the_forge_is_asked_anonymously(
 # --- what breaks ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        Say(b"oops", 502),
-        say({"message": "Server Error"}, 500),
-        Say(b"<html>", 200),
-        Say(b"[" * 50_000 + b"]" * 50_000),
-        Say(b'{"a":' * 700 + b"1" + b"}" * 700),
-        Say(b"[1, 2", cut=3),
-        Say(b"", status=0),
-    ],
-    ids=["502", "500", "html", "deep", "deep enough to parse", "cut off", "dropped"],
-)
+@pytest.mark.parametrize("broken", [
+    Say(b"oops", 502),
+    say({"message": "Server Error"}, 500),
+    Say(b"<html>", 200), Say(b"[" * 50_000 + b"]" * 50_000),
+    Say(b'{"a":' * 700 + b"1" + b"}" * 700),
+    Say(b"[1, 2", cut=3), Say(b"", status=0),
+], ids=["502", "500", "html", "deep", "deep enough to parse", "cut off", "dropped"])  # fmt: skip
 def test_what_breaks_is_asked_again(broken: Say, forge: Forge, server: Scripted, clock: LeapingClock) -> None:
     server.script = [broken, broken, say({"id": 1})]
     assert forge.get("repos/o/n") == {"id": 1}
@@ -335,14 +320,11 @@ def test_graphql_gives_its_data_and_keeps_it(forge: Forge, server: Scripted) -> 
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(
-    ("errors", "status"),
-    [
-        ([{"type": "NOT_FOUND", "message": "Could not resolve to a Repository"}], 404),
-        ([{"type": "FORBIDDEN", "message": "Resource not accessible"}], 403),
-        ([{"message": "Field 'resolvedBy' doesn't exist on type 'PullRequestReviewThread'"}], 422),
-    ],
-)
+@pytest.mark.parametrize(("errors", "status"), [
+    ([{"type": "NOT_FOUND", "message": "Could not resolve to a Repository"}], 404),
+    ([{"type": "FORBIDDEN", "message": "Resource not accessible"}], 403),
+    ([{"message": "Field 'resolvedBy' doesn't exist on type 'PullRequestReviewThread'"}], 422),
+])  # fmt: skip
 def test_graphql_without_data_says_what_is_missing(
     errors: list[JsonValue], status: int, forge: Forge, server: Scripted
 ) -> None:

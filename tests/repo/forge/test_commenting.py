@@ -59,20 +59,17 @@ def test_a_long_text_is_cut_at_a_line(forge: CommentForge, job: None) -> None:
     assert body.endswith("more or less\n\ncut off: the job has the whole\n")
 
 
-@pytest.mark.parametrize(
-    ("status", "headers", "content", "problem"),
-    [
-        (401, {}, b'{"message": "Bad credentials"}', "401 Bad credentials"),
-        (403, {}, b'{"message": "Resource not accessible by integration"}', "not open to this token"),
-        (404, {}, b"{}", "404"),
-        (429, {"Retry-After": "30"}, b'{"message": "slow down"}', "429 slow down (the job's next run tries again)"),
-        (500, {}, b"", "500 (the job's next run tries again)"),
-        (302, {"Location": "http://127.0.0.1:1/"}, b"", "a redirect, which is not followed"),
-        (200, {}, b"<html>sign in", "is not JSON"),
-        (200, {"Content-Length": "90"}, b"[{", "the connection broke"),
-        (200, {}, b'{"id": 7}', "not a list of comments"),
-    ],
-)
+@pytest.mark.parametrize(("status", "headers", "content", "problem"), [
+    (401, {}, b'{"message": "Bad credentials"}', "401 Bad credentials"),
+    (403, {}, b'{"message": "Resource not accessible by integration"}', "not open to this token"),
+    (404, {}, b"{}", "404"),
+    (429, {"Retry-After": "30"}, b'{"message": "slow down"}', "429 slow down (the job's next run tries again)"),
+    (500, {}, b"", "500 (the job's next run tries again)"),
+    (302, {"Location": "http://127.0.0.1:1/"}, b"", "a redirect, which is not followed"),
+    (200, {}, b"<html>sign in", "is not JSON"),
+    (200, {"Content-Length": "90"}, b"[{", "the connection broke"),
+    (200, {}, b'{"id": 7}', "not a list of comments"),
+])  # fmt: skip
 def test_a_forge_that_refuses_is_one_line_without_the_token(
     forge: CommentForge, job: None, status: int, headers: dict[str, str], content: bytes, problem: str
 ) -> None:
@@ -84,18 +81,15 @@ def test_a_forge_that_refuses_is_one_line_without_the_token(
     assert not forge.comments
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"GITHUB_ACTIONS": ""}, "neither a job of GitHub Actions nor of GitLab CI"),
-        ({"GITHUB_EVENT_PATH": "nowhere.json"}, "not about a pull request"),
-        ({"GITHUB_REPOSITORY": "../../user"}, "not about a pull request"),
-        ({"GITHUB_TOKEN": ""}, "no token in GITHUB_TOKEN"),
-        ({"GITHUB_API_URL": "http://forge.example/api/v3"}, "is not https"),
-        ({"GITLAB_CI": "true"}, "not about a merge request"),
-        ({"GITLAB_CI": "true", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "1"}, "no token in GITLAB_TOKEN"),
-    ],
-)
+@pytest.mark.parametrize(("change", "problem"), [
+    ({"GITHUB_ACTIONS": ""}, "neither a job of GitHub Actions nor of GitLab CI"),
+    ({"GITHUB_EVENT_PATH": "nowhere.json"}, "not about a pull request"),
+    ({"GITHUB_REPOSITORY": "../../user"}, "not about a pull request"),
+    ({"GITHUB_TOKEN": ""}, "no token in GITHUB_TOKEN"),
+    ({"GITHUB_API_URL": "http://forge.example/api/v3"}, "is not https"),
+    ({"GITLAB_CI": "true"}, "not about a merge request"),
+    ({"GITLAB_CI": "true", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "1"}, "no token in GITLAB_TOKEN"),
+])  # fmt: skip
 def test_without_a_pull_request_or_a_token_nothing_is_sent(
     forge: CommentForge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, str], problem: str
 ) -> None:

@@ -63,22 +63,18 @@ def committed(sha: str, day: int) -> dict[str, Any]:
 # --- accounts ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("user", "login", "standing"),
-    [
-        (ANN, "ann", AccountType.PERSON),
-        (None, "", AccountType.GHOST),
-        ({"login": "ghost", "type": "User"}, "", AccountType.GHOST),
-        ({"login": "helper[bot]", "type": "Bot"}, "helper[bot]", AccountType.BOT),
-        ({"login": "Copilot", "type": "Bot"}, "Copilot", AccountType.BOT),
-        ({"login": "coderabbitai", "__typename": "Bot"}, "coderabbitai[bot]", AccountType.BOT),
-        ({"login": "codecov-io", "type": "User"}, "codecov-io", AccountType.BOT),
-        ({"login": "acme-ci-bot", "type": "User"}, "acme-ci-bot", AccountType.BOT),
-        ({"login": "abbot", "type": "User"}, "abbot", AccountType.PERSON),
-        ({"login": "robotto", "type": "User"}, "robotto", AccountType.PERSON),
-        ("nonsense", "", AccountType.GHOST),
-    ],
-)
+@pytest.mark.parametrize(("user", "login", "standing"), [
+    (ANN, "ann", AccountType.PERSON), (None, "", AccountType.GHOST),
+    ({"login": "ghost", "type": "User"}, "", AccountType.GHOST),
+    ({"login": "helper[bot]", "type": "Bot"}, "helper[bot]", AccountType.BOT),
+    ({"login": "Copilot", "type": "Bot"}, "Copilot", AccountType.BOT),
+    ({"login": "coderabbitai", "__typename": "Bot"}, "coderabbitai[bot]", AccountType.BOT),
+    ({"login": "codecov-io", "type": "User"}, "codecov-io", AccountType.BOT),
+    ({"login": "acme-ci-bot", "type": "User"}, "acme-ci-bot", AccountType.BOT),
+    ({"login": "abbot", "type": "User"}, "abbot", AccountType.PERSON),
+    ({"login": "robotto", "type": "User"}, "robotto", AccountType.PERSON),
+    ("nonsense", "", AccountType.GHOST),
+])  # fmt: skip
 def test_who_spoke(user: Any, login: str, standing: AccountType) -> None:
     assert account(user) == Account(login=login, standing=standing)
 
@@ -124,21 +120,18 @@ def test_answers_to_a_deleted_comment_are_a_thread_of_their_own() -> None:
     assert (one.id, len(one.remarks), one.remarks[1].author.standing) == ("1", 2, AccountType.GHOST)
 
 
-@pytest.mark.parametrize(
-    ("more", "found"),
-    [
-        ({}, (3, 3, Side.NEW)),
-        ({"original_start_line": 1}, (1, 3, Side.NEW)),
-        ({"original_start_line": 9}, (3, 3, Side.NEW)),
-        ({"side": "LEFT", "original_line": 2}, (2, 2, Side.OLD)),
-        ({"original_start_line": 1, "start_side": "LEFT"}, (3, 3, Side.NEW)),
-        ({"original_line": None}, (3, 3, Side.NEW)),
-        ({"original_line": None, "diff_hunk": "@@ -1,2 +1 @@\n a\n-b", "side": None}, (2, 2, Side.OLD)),
-        ({"original_line": None, "diff_hunk": ""}, (None, None, Side.NEW)),
-        ({"original_line": 0, "diff_hunk": ""}, (None, None, Side.NEW)),
-        ({"subject_type": "file", "original_line": 1}, (None, None, Side.NEW)),
-    ],
-)
+@pytest.mark.parametrize(("more", "found"), [
+    ({}, (3, 3, Side.NEW)),
+    ({"original_start_line": 1}, (1, 3, Side.NEW)),
+    ({"original_start_line": 9}, (3, 3, Side.NEW)),
+    ({"side": "LEFT", "original_line": 2}, (2, 2, Side.OLD)),
+    ({"original_start_line": 1, "start_side": "LEFT"}, (3, 3, Side.NEW)),
+    ({"original_line": None}, (3, 3, Side.NEW)),
+    ({"original_line": None, "diff_hunk": "@@ -1,2 +1 @@\n a\n-b", "side": None}, (2, 2, Side.OLD)),
+    ({"original_line": None, "diff_hunk": ""}, (None, None, Side.NEW)),
+    ({"original_line": 0, "diff_hunk": ""}, (None, None, Side.NEW)),
+    ({"subject_type": "file", "original_line": 1}, (None, None, Side.NEW)),
+])  # fmt: skip
 def test_where_a_comment_was_made(more: dict[str, Any], found: tuple[int | None, int | None, Side]) -> None:
     assert place(comment(1, **more)) == found
 

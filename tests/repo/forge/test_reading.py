@@ -78,20 +78,17 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "p.jsonl.gz")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("p.jsonl", b'{"pull": ', "is not valid JSON"),
-        ("p.jsonl", b"[1]\n", "is not an object"),
-        ("p.jsonl", b"{}\n", "does not name its repository and number"),
-        ("p.jsonl", lines({"pull": {"number": 1}}), "does not name its repository"),
-        ("p.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
-        ("p.jsonl.gz", b"no gzip", "cannot be unpacked"),
-        ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "cannot be unpacked"),
-        ("p.zip", b"PK\x03\x04", "is not a dump of pull requests"),
-        ("p.pkl", b"\x80\x04.", "is not a dump of pull requests"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "problem"), [
+    ("p.jsonl", b'{"pull": ', "is not valid JSON"),
+    ("p.jsonl", b"[1]\n", "is not an object"),
+    ("p.jsonl", b"{}\n", "does not name its repository and number"),
+    ("p.jsonl", lines({"pull": {"number": 1}}), "does not name its repository"),
+    ("p.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
+    ("p.jsonl.gz", b"no gzip", "cannot be unpacked"),
+    ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "cannot be unpacked"),
+    ("p.zip", b"PK\x03\x04", "is not a dump of pull requests"),
+    ("p.pkl", b"\x80\x04.", "is not a dump of pull requests"),
+])  # fmt: skip
 def test_what_is_no_dump_is_one_clear_line(name: str, content: bytes, problem: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match=problem):

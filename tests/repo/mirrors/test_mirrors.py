@@ -118,14 +118,11 @@ def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path)
             mirror_local(tmp_path / name, tmp_path / f"{name}.git")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "fatal: write error: No space left on device",
-        "fatal: sha1 file 'm.git/objects/info/commit-graph.lock' write error. Out of diskspace",
-        "error: unable to write file: Disk quota exceeded",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "fatal: write error: No space left on device",
+    "fatal: sha1 file 'm.git/objects/info/commit-graph.lock' write error. Out of diskspace",
+    "error: unable to write file: Disk quota exceeded",
+])  # fmt: skip
 def test_a_full_disk_is_no_damage(said: str) -> None:
     assert is_full(said) and not is_full("fatal: write error: Broken pipe")
     assert "free some space and run the same command again" in str(git_error("commit-graph", "shop", said, 128))

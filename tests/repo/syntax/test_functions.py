@@ -257,54 +257,51 @@ def around(path: str, text: str, to: str = "") -> tuple[str, str, str]:
     return found.kind, found.name, lines[found.start - 1].strip()
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "kind", "name", "first"),
-    [
-        ("a.py", "import os", "file", "", "import os"),
-        ("a.py", "lambda", "function", "f", "f = lambda x: x + 1"),
-        ("a.py", "async def", "function", "g", "@first"),
-        ("a.py", "return 1", "function", "g.inner", "def inner():"),
-        ("a.py", "return inner", "function", "g", "@first"),
-        ("a.py", "# about A", "class", "A", "# about A"),
-        ("a.py", '"a": 1', "method", "A.m", "@property"),
-        ("a.java", "run();", "method", "A.r", "private final Runnable r = () -> {"),
-        ("a.java", "/** about", "method", "A.m", "/** about it */"),
-        ("a.java", "@Override", "method", "A.m", "@Override"),
-        ("a.java", "x();", "method", "A.m.run", "public void run() {"),
-        ("a.java", "init();", "method", "A.static", "static {"),
-        ("a.js", "return 1", "function", "default", "export default function () {"),
-        ("a.js", "return 2", "function", "module.exports.k", "module.exports.k = function () {"),
-        ("a.js", "this.x()", "method", "A.handler", "handler = () => {"),
-        ("a.js", "yield 1", "method", "A.gen", "async *gen() {"),
-        ("a.js", "done()", "file", "", "const f = (x) => {"),
-        ("a.js", "mount();", "function", "onmount", 'app.on("mount", function onmount() {'),
-        ("a.tsx", "use(x)", "method", "A.h", "private h = (x: number): void => {"),
-        ("a.tsx", "return a", "method", "A.method", "@Dec()"),
-        ("a.tsx", "<b>", "function", "N.f", "export function f(): JSX.Element {"),
-        ("a.c", "int a;", "class", "T", "typedef struct {"),
-        ("a.c", "struct S s", "function", "f", "static int *f(int a, char *b)"),
-        ("a.c", "((x)", "function", "M", "#define M(x) \\"),
-        ("a.cpp", "public:", "class", "n::A", "template <typename T>"),
-        ("a.cpp", "return 1", "method", "n::A::f", "int f() const override {"),
-        ("a.cpp", "return l(a)", "method", "n::A<T>::g", "template <class T>"),
-        ("a.cs", "int P", "class", "N.A", "[Attr]"),
-        ("a.cs", "get { return", "method", "N.A.Q", "public int Q {"),
-        ("a.cs", "return z", "function", "N.A.M.Local", "int Local(int z) {"),
-        ("a.cs", "public async", "method", "N.A.M", "public async Task<int> M<T>(int a) {"),
-        ("a.rs", "#[derive", "class", "S", "#[derive(Debug)]"),
-        ("a.rs", "#[inline]", "method", "S::f", "#[inline]"),
-        ("a.rs", "x + 1", "function", "S::f::g", "let g = |x| {"),
-        ("a.go", "a int\n", "class", "S", "type S struct {"),
-        ("a.go", "return x", "function", "S.M.f", "f := func(x int) int {"),
-        ("a.go", "return f", "method", "S.M", "func (s *S) M(a int) int {"),
-        ("a.php", "return $x", "function", "f::$g", "$g = function ($x) use ($a) {"),
-        ("a.php", "use T", "class", "C", "#[Attr]"),
-        ("a.php", "public static", "method", "C::m", "public static function m(int $a): int {"),
-        ("a.rb", "attr_reader", "class", "M::A", "class A < B"),
-        ("a.rb", "self.s", "method", "M::A::s", "def self.s"),
-        ("a.rb", "x + 1", "method", "M::A::f", "f = ->(x) {"),
-    ],
-)
+@pytest.mark.parametrize(("path", "text", "kind", "name", "first"), [
+    ("a.py", "import os", "file", "", "import os"),
+    ("a.py", "lambda", "function", "f", "f = lambda x: x + 1"),
+    ("a.py", "async def", "function", "g", "@first"),
+    ("a.py", "return 1", "function", "g.inner", "def inner():"),
+    ("a.py", "return inner", "function", "g", "@first"),
+    ("a.py", "# about A", "class", "A", "# about A"),
+    ("a.py", '"a": 1', "method", "A.m", "@property"),
+    ("a.java", "run();", "method", "A.r", "private final Runnable r = () -> {"),
+    ("a.java", "/** about", "method", "A.m", "/** about it */"),
+    ("a.java", "@Override", "method", "A.m", "@Override"),
+    ("a.java", "x();", "method", "A.m.run", "public void run() {"),
+    ("a.java", "init();", "method", "A.static", "static {"),
+    ("a.js", "return 1", "function", "default", "export default function () {"),
+    ("a.js", "return 2", "function", "module.exports.k", "module.exports.k = function () {"),
+    ("a.js", "this.x()", "method", "A.handler", "handler = () => {"),
+    ("a.js", "yield 1", "method", "A.gen", "async *gen() {"),
+    ("a.js", "done()", "file", "", "const f = (x) => {"),
+    ("a.js", "mount();", "function", "onmount", 'app.on("mount", function onmount() {'),
+    ("a.tsx", "use(x)", "method", "A.h", "private h = (x: number): void => {"),
+    ("a.tsx", "return a", "method", "A.method", "@Dec()"),
+    ("a.tsx", "<b>", "function", "N.f", "export function f(): JSX.Element {"),
+    ("a.c", "int a;", "class", "T", "typedef struct {"),
+    ("a.c", "struct S s", "function", "f", "static int *f(int a, char *b)"),
+    ("a.c", "((x)", "function", "M", "#define M(x) \\"),
+    ("a.cpp", "public:", "class", "n::A", "template <typename T>"),
+    ("a.cpp", "return 1", "method", "n::A::f", "int f() const override {"),
+    ("a.cpp", "return l(a)", "method", "n::A<T>::g", "template <class T>"),
+    ("a.cs", "int P", "class", "N.A", "[Attr]"),
+    ("a.cs", "get { return", "method", "N.A.Q", "public int Q {"),
+    ("a.cs", "return z", "function", "N.A.M.Local", "int Local(int z) {"),
+    ("a.cs", "public async", "method", "N.A.M", "public async Task<int> M<T>(int a) {"),
+    ("a.rs", "#[derive", "class", "S", "#[derive(Debug)]"),
+    ("a.rs", "#[inline]", "method", "S::f", "#[inline]"),
+    ("a.rs", "x + 1", "function", "S::f::g", "let g = |x| {"),
+    ("a.go", "a int\n", "class", "S", "type S struct {"),
+    ("a.go", "return x", "function", "S.M.f", "f := func(x int) int {"),
+    ("a.go", "return f", "method", "S.M", "func (s *S) M(a int) int {"),
+    ("a.php", "return $x", "function", "f::$g", "$g = function ($x) use ($a) {"),
+    ("a.php", "use T", "class", "C", "#[Attr]"),
+    ("a.php", "public static", "method", "C::m", "public static function m(int $a): int {"),
+    ("a.rb", "attr_reader", "class", "M::A", "class A < B"),
+    ("a.rb", "self.s", "method", "M::A::s", "def self.s"),
+    ("a.rb", "x + 1", "method", "M::A::f", "f = ->(x) {"),
+])  # fmt: skip
 def test_what_is_around_a_line(path: str, text: str, kind: str, name: str, first: str) -> None:
     assert around(path, text.strip()) == (kind, name, first)
 
@@ -346,16 +343,13 @@ def test_every_node_type_is_one_of_the_grammar(key: str) -> None:
 # --- where syntax does not help ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "path", "reason"),
-    [
-        (b"fun f() {\n}\n", "a.kt", "no grammar for Kotlin"),
-        (b"key: 1\n", "a.yaml", "no grammar for such files"),
-        (b"def f():\n\x00\n", "a.py", "the file is binary"),
-        (b"x = 1\n" * 200_000, "a.py", "the file is larger than 1,000,000 bytes"),
-        (b"x=>" * 20_000, "a.java", "the parser gave up on this file"),
-    ],
-)
+@pytest.mark.parametrize(("source", "path", "reason"), [
+    (b"fun f() {\n}\n", "a.kt", "no grammar for Kotlin"),
+    (b"key: 1\n", "a.yaml", "no grammar for such files"),
+    (b"def f():\n\x00\n", "a.py", "the file is binary"),
+    (b"x = 1\n" * 200_000, "a.py", "the file is larger than 1,000,000 bytes"),
+    (b"x=>" * 20_000, "a.java", "the parser gave up on this file"),
+])  # fmt: skip
 @pytest.mark.drill
 def test_a_window_says_why_it_is_one(source: bytes, path: str, reason: str) -> None:
     count = source.count(b"\n") + (not source.endswith(b"\n"))
@@ -407,33 +401,24 @@ def test_carriage_returns_and_bytes_that_are_no_utf8() -> None:
 # --- lines ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("path", "source", "kinds"),
-    [
-        (
-            "a.py",
-            b'"""Doc."""\n\nx = 1  # note\n# c\ny = """\nno comment\n"""\n',
-            "comment blank code comment code code code",
-        ),
-        (
-            "a.py",
-            b'def f():\n    """One\n\n    two."""\n    "also"\n    return "x"\n',
-            "code comment blank comment comment code",
-        ),
-        ("a.py", b"def f():\n    f'{run()}'\n    ''\n    x.y\n", "code code comment code"),
-        ("a.js", b"/* a\n b */\nx(); // c\n// d\nconst s = `// no`;\n", "comment comment code comment code"),
-        ("a.c", b"/* a */ int x;\n/* b */\n#define A 1\n", "code comment code"),
-        ("a.rb", b"=begin\nx\n=end\ny = 1 # c\n", "comment comment comment code"),
-        ("a.rs", b"//! m\n/// d\nfn f() {}\n", "comment comment code"),
-        ("a.go", b"// c\npackage p\n", "comment code"),
-        ("a.php", b"<?php\n# a\n// b\n/* c */\n$x = 1;\n", "code comment comment comment code"),
-        ("a.java", b"/** d */\nclass A {}\n", "comment code"),
-        ("a.cs", b"/// <summary/>\nclass A {}\n", "comment code"),
-        ("a.kt", b"// c\nval x = 1\n", "comment code"),
-        ("a.sh", b"#!/bin/sh\n# c\necho '# no' # c\n", "comment comment code"),
-        ("a.yaml", b"# c\nx: 1\n", "code code"),
-    ],
-)
+@pytest.mark.parametrize(("path", "source", "kinds"), [
+    ("a.py", b'"""Doc."""\n\nx = 1  # note\n# c\ny = """\nno comment\n"""\n',
+        "comment blank code comment code code code"),
+    ("a.py", b'def f():\n    """One\n\n    two."""\n    "also"\n    return "x"\n',
+        "code comment blank comment comment code"),
+    ("a.py", b"def f():\n    f'{run()}'\n    ''\n    x.y\n", "code code comment code"),
+    ("a.js", b"/* a\n b */\nx(); // c\n// d\nconst s = `// no`;\n", "comment comment code comment code"),
+    ("a.c", b"/* a */ int x;\n/* b */\n#define A 1\n", "code comment code"),
+    ("a.rb", b"=begin\nx\n=end\ny = 1 # c\n", "comment comment comment code"),
+    ("a.rs", b"//! m\n/// d\nfn f() {}\n", "comment comment code"),
+    ("a.go", b"// c\npackage p\n", "comment code"),
+    ("a.php", b"<?php\n# a\n// b\n/* c */\n$x = 1;\n", "code comment comment comment code"),
+    ("a.java", b"/** d */\nclass A {}\n", "comment code"),
+    ("a.cs", b"/// <summary/>\nclass A {}\n", "comment code"),
+    ("a.kt", b"// c\nval x = 1\n", "comment code"),
+    ("a.sh", b"#!/bin/sh\n# c\necho '# no' # c\n", "comment comment code"),
+    ("a.yaml", b"# c\nx: 1\n", "code code"),
+])  # fmt: skip
 def test_the_kind_of_each_line(path: str, source: bytes, kinds: str) -> None:
     assert code_lines(source, path).kinds == tuple(kinds.split())
 
@@ -442,18 +427,15 @@ def text(path: str, source: str) -> str:
     return code_lines(source.encode(), path).text(1, source.count("\n") + 1)
 
 
-@pytest.mark.parametrize(
-    ("path", "one", "other"),
-    [
-        ("a.py", "f(a, b)", "f(\n    a,  # c\n    b,\n)"),
-        ("a.py", "x=a+b", "x = a + \\\n    b"),
-        ("a.js", "if(a){b();}", "if (a) {\n  b(); // c\n}"),
-        ("a.go", "f(a, b)", "f(\n\ta,\n\tb,\n)"),
-        ("a.rs", "S { a, b }", "S {\n    a,\n    b,\n}"),
-        ("a.c", "int x = f(a,b) ;", "int x =\n  f( a, b );  /* c */"),
-        ("a.py", "[1]", "[\n  1,\n]"),
-    ],
-)
+@pytest.mark.parametrize(("path", "one", "other"), [
+    ("a.py", "f(a, b)", "f(\n    a,  # c\n    b,\n)"),
+    ("a.py", "x=a+b", "x = a + \\\n    b"),
+    ("a.js", "if(a){b();}", "if (a) {\n  b(); // c\n}"),
+    ("a.go", "f(a, b)", "f(\n\ta,\n\tb,\n)"),
+    ("a.rs", "S { a, b }", "S {\n    a,\n    b,\n}"),
+    ("a.c", "int x = f(a,b) ;", "int x =\n  f( a, b );  /* c */"),
+    ("a.py", "[1]", "[\n  1,\n]"),
+])  # fmt: skip
 def test_code_that_is_only_laid_out_otherwise_says_the_same(path: str, one: str, other: str) -> None:
     head = "package p\n" if path == "a.go" else ""
     skip = "package p " if head else ""
@@ -461,19 +443,13 @@ def test_code_that_is_only_laid_out_otherwise_says_the_same(path: str, one: str,
     assert skip in text(path, head + one)
 
 
-@pytest.mark.parametrize(
-    ("path", "one", "other"),
-    [
-        ("a.py", "x = (1,)", "x = (1)"),
-        ("a.py", "x = a[1,]", "x = a[1]"),
-        ("a.py", "return (x,)", "return (x)"),
-        ("a.py", "x = 'a  b'", "x = 'a b'"),
-        ("a.py", "x = 'a'", 'x = "a"'),
-        ("a.js", "[1,,]", "[1,]"),
-        ("a.py", "f(a b)", "f(ab)"),
-        ("a.js", "`a ${b}  c`", "`a ${b} c`"),
-    ],
-)
+@pytest.mark.parametrize(("path", "one", "other"), [
+    ("a.py", "x = (1,)", "x = (1)"), ("a.py", "x = a[1,]", "x = a[1]"),
+    ("a.py", "return (x,)", "return (x)"),
+    ("a.py", "x = 'a  b'", "x = 'a b'"), ("a.py", "x = 'a'", 'x = "a"'), ("a.js", "[1,,]", "[1,]"),
+    ("a.py", "f(a b)", "f(ab)"),
+    ("a.js", "`a ${b}  c`", "`a ${b} c`"),
+])  # fmt: skip
 def test_code_that_says_something_else_does_not(path: str, one: str, other: str) -> None:
     assert text(path, one) != text(path, other)
 
@@ -481,27 +457,10 @@ def test_code_that_says_something_else_does_not(path: str, one: str, other: str)
 # --- any input -----------------------------------------------------------------------------------------------------
 
 PIECES = [
-    *(
-        "def f(x):",
-        "class A:",
-        "{",
-        "}",
-        "(",
-        ")",
-        "=>",
-        "func f() {",
-        "/*",
-        "*/",
-        "//",
-        "#",
-        '"',
-        "'''",
-        "`",
-        "<?php",
-        "end",
-    ),
+    *("def f(x):", "class A:", "{", "}", "(", ")", "=>", "func f() {", "/*", "*/", "//", "#", '"', "'''", "`", "<?php",
+        "end"),
     *("\n", "\r\n", "  ", "\t", "x", "é", "=", ",", ";", "@d", "#[a]", "lambda: 1", "template<", "\x00", "${"),
-]
+]  # fmt: skip
 codes = st.lists(st.sampled_from(PIECES), max_size=60).map(lambda parts: "".join(parts).encode())
 
 

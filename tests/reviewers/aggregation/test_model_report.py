@@ -61,17 +61,11 @@ def test_a_path_stands_inside_of_the_fence_and_has_an_end(path: str) -> None:
     assert len(model.asked[0][-1]["content"]) < 4_000
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        answer((["4.1"], "Invented.")),
-        answer(([], "Without a source.")),
-        answer((["1.1"], " ")),
-        '{"findings": "none"}',
-        "I cannot help with that.",
-        answer((["1.1"], "the problem, and what to do about it")),
-    ],
-)
+@pytest.mark.parametrize("bad", [
+    answer((["4.1"], "Invented.")), answer(([], "Without a source.")), answer((["1.1"], " ")), '{"findings": "none"}',
+    "I cannot help with that.",
+    answer((["1.1"], "the problem, and what to do about it")),
+])  # fmt: skip
 def test_an_answer_that_cannot_be_used_is_asked_again_and_then_a_failure(bad: str) -> None:
     found, model = report([bad, answer((["1.1"], "Take the lock."))])
     assert [comment.body for comment in found.comments] == ["Take the lock."]

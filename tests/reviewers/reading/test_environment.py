@@ -23,14 +23,11 @@ from reviewgauge.reviewers.reading.environment import (
 BASE, HEAD = "b" * 40, "a" * 40
 
 
-@pytest.mark.parametrize(
-    ("repo", "url", "name", "nwo", "number"),
-    [
-        ("acme/shop", "https://github.com/acme/shop/pull/1938", None, "acme/shop", "1938"),
-        ("acme/shop", None, "acme/shop#12", "acme/shop", "12"),
-        ("a/b/c", "https://example.org/pull/x", None, "local/a_b_c", "1"),
-    ],
-)
+@pytest.mark.parametrize(("repo", "url", "name", "nwo", "number"), [
+    ("acme/shop", "https://github.com/acme/shop/pull/1938", None, "acme/shop", "1938"),
+    ("acme/shop", None, "acme/shop#12", "acme/shop", "12"),
+    ("a/b/c", "https://example.org/pull/x", None, "local/a_b_c", "1"),
+])  # fmt: skip
 def test_every_variable_and_file_of_the_contract_is_there(
     tmp_path: Path, repo: str, url: str | None, name: str | None, nwo: str, number: str
 ) -> None:
@@ -73,15 +70,12 @@ def test_settings_become_variables() -> None:
             settings((wrong,))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("not json", "is not valid JSON"),
-        ('{"findings": []}', "field pr: is missing"),
-        (json.dumps({"pr": {"head": BASE, "pr_number": 8}}), "is not the RB_HEAD .*, and 8 is not the RB_PR_NUMBER 7"),
-        (json.dumps({"pr": {"head": HEAD, "pr_number": 7.5}}), "whole number"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), [
+    ("not json", "is not valid JSON"),
+    ('{"findings": []}', "field pr: is missing"),
+    (json.dumps({"pr": {"head": BASE, "pr_number": 8}}), "is not the RB_HEAD .*, and 8 is not the RB_PR_NUMBER 7"),
+    (json.dumps({"pr": {"head": HEAD, "pr_number": 7.5}}), "whole number"),
+])  # fmt: skip
 def test_findings_about_something_else_are_refused(text: str, words: str) -> None:
     variables = {"RB_HEAD": HEAD, "RB_PR_NUMBER": "7"}
     good = {"pr": {"head": HEAD, "pr_number": "7"}, "findings": []}
@@ -90,36 +84,17 @@ def test_findings_about_something_else_are_refused(text: str, words: str) -> Non
         check_findings(text.encode(), variables)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        ".claude/settings.json",
-        "CLAUDE.md",
-        "AGENTS.md",
-        ".mcp.json",
-        ".cursor/rules/x.mdc",
-        ".github/copilot-instructions.md",
-        ".vscode/mcp.json",
-        "app/.vscode/tasks.json",
-        "GEMINI.md",
-        ".clinerules",
-    ],
-)
+@pytest.mark.parametrize("path", [
+    ".claude/settings.json", "CLAUDE.md", "AGENTS.md", ".mcp.json", ".cursor/rules/x.mdc",
+    ".github/copilot-instructions.md", ".vscode/mcp.json", "app/.vscode/tasks.json", "GEMINI.md", ".clinerules",
+])  # fmt: skip
 def test_what_an_agent_may_obey(path: str) -> None:
     assert speaks_to_agents(path)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "README.md",
-        "src/claude.py",
-        "agents.py",
-        ".github/workflows/ci.yml",
-        ".vscode/extensions.json",
-        "mcp.json",
-    ],
-)
+@pytest.mark.parametrize("path", [
+    "README.md", "src/claude.py", "agents.py", ".github/workflows/ci.yml", ".vscode/extensions.json", "mcp.json",
+])  # fmt: skip
 def test_what_is_code_like_any_other(path: str) -> None:
     assert not speaks_to_agents(path)
 
@@ -127,20 +102,16 @@ def test_what_is_code_like_any_other(path: str) -> None:
 ODD = "\N{REPLACEMENT CHARACTER}"
 
 
-@pytest.mark.parametrize(
-    ("printed", "plain"),
-    [
-        (b"\x1b[31mred\x1b[0m", b"red"),
-        (b"\x1b[2K\x1b[1A\x1b[?25lgone\x1b[?25h", b"gone"),
-        (b"\x1b[38;2;1;2;3mx\x1b[m", b"x"),
-        (b"\x1b]0;a title\x07text", b"text"),
-        (b"\x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\", b"link"),
-        (b"\x1b(Bplain\x1b=\x1b7", b"plain"),
-        (b'{"a": "\\u001b[31m"}', b'{"a": "\\u001b[31m"}'),
-        (b"a [1] b\n", b"a [1] b\n"),
-        (b"an end\x1b", b"an end\x1b"),
-    ],
-)
+@pytest.mark.parametrize(("printed", "plain"), [
+    (b"\x1b[31mred\x1b[0m", b"red"),
+    (b"\x1b[2K\x1b[1A\x1b[?25lgone\x1b[?25h", b"gone"),
+    (b"\x1b[38;2;1;2;3mx\x1b[m", b"x"),
+    (b"\x1b]0;a title\x07text", b"text"),
+    (b"\x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\", b"link"),
+    (b"\x1b(Bplain\x1b=\x1b7", b"plain"),
+    (b'{"a": "\\u001b[31m"}', b'{"a": "\\u001b[31m"}'),
+    (b"a [1] b\n", b"a [1] b\n"), (b"an end\x1b", b"an end\x1b"),
+])  # fmt: skip
 def test_escape_sequences_go(printed: bytes, plain: bytes) -> None:
     assert as_text(printed) == (plain, 0)
 

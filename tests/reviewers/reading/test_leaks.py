@@ -22,25 +22,18 @@ CHANGE = Change(
 )
 
 
-@pytest.mark.parametrize(
-    ("transcript", "found"),
-    [
-        (
-            "Let me look at https://github.com/own/shop/pull/12/files",
-            ["github.com/own/shop/pull/12", "own/shop/pull/12"],
-        ),
-        ("curl https://api.github.com/repos/Own/Shop/pulls/12/comments", ["own/shop/pulls/12"]),
-        (r'{"url": "https:\/\/gitlab.com\/own\/shop\/-\/merge_requests\/12"}', ["own/shop/-/merge_requests/12"]),
-        ("as was said in own/shop#12", ["own/shop#12"]),
-        ("git fetch origin pull/12/head", ["pull/12/head"]),
-        ("gh pr view 12 --comments", ["gh pr view 12"]),
-        (f"commit {HEAD}", [HEAD]),
-        (f"at {HEAD[:12]}", [HEAD[:12]]),
-        ("own/shop#123 and own/shop#7, the number 12, own/shop", []),
-        ("0123456789abcdef0123456789abcdef01234567 and 1234567890", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("transcript", "found"), [
+    ("Let me look at https://github.com/own/shop/pull/12/files", ["github.com/own/shop/pull/12", "own/shop/pull/12"]),
+    ("curl https://api.github.com/repos/Own/Shop/pulls/12/comments", ["own/shop/pulls/12"]),
+    (r'{"url": "https:\/\/gitlab.com\/own\/shop\/-\/merge_requests\/12"}', ["own/shop/-/merge_requests/12"]),
+    ("as was said in own/shop#12", ["own/shop#12"]),
+    ("git fetch origin pull/12/head", ["pull/12/head"]),
+    ("gh pr view 12 --comments", ["gh pr view 12"]),
+    (f"commit {HEAD}", [HEAD]), (f"at {HEAD[:12]}", [HEAD[:12]]),
+    ("own/shop#123 and own/shop#7, the number 12, own/shop", []),
+    ("0123456789abcdef0123456789abcdef01234567 and 1234567890", []),
+    ("", []),
+])  # fmt: skip
 def test_addresses_numbers_and_commits(transcript: str, found: list[str]) -> None:
     assert find_leaks(transcript, CHANGE) == found
 

@@ -12,8 +12,7 @@ ONE = "<diff>\n+ x = eval(y)\n</diff>\n<side>right</side>\n<note>\nDo not eval.\
 TWO = "<diff>- old()</diff>\n<side>left</side>\n<note>Why is this gone?</note>\n"
 
 READ: list[tuple[str, list[tuple[str, Side | None, str]]]] = [
-    ("<end />", []),
-    ("```xml\n<end />\n```", []),
+    ("<end />", []), ("```xml\n<end />\n```", []),
     ("<think>The loop is fine. <note>no</note></think>\n<end />", []),
     (ONE + "<end />", [("+ x = eval(y)", Side.NEW, "Do not eval.")]),
     (ONE + "<end>", [("+ x = eval(y)", Side.NEW, "Do not eval.")]),
@@ -21,21 +20,15 @@ READ: list[tuple[str, list[tuple[str, Side | None, str]]]] = [
     (ONE.replace("<notesplit />", "</notesplit>") + "<end />", [("+ x = eval(y)", Side.NEW, "Do not eval.")]),
     ("Here is my review:\n\n" + ONE + "<end />", [("+ x = eval(y)", Side.NEW, "Do not eval.")]),
     ("```\n" + ONE + "<end />\n```", [("+ x = eval(y)", Side.NEW, "Do not eval.")]),
-    (
-        ONE + TWO + "<notesplit />\n<end />",
-        [("+ x = eval(y)", Side.NEW, "Do not eval."), ("- old()", Side.OLD, "Why is this gone?")],
-    ),
+    (ONE + TWO + "<notesplit />\n<end />", [("+ x = eval(y)", Side.NEW, "Do not eval."), ("- old()", Side.OLD,
+        "Why is this gone?")]),
     ("<diff>a < b && c</diff><side>RIGHT</side><note>a <= b</note><end />", [("a < b && c", Side.NEW, "a <= b")]),
-    (
-        "<diff>+ code()</diff>\n<note>No side, the code tells.</note>\n<end />",
-        [("+ code()", None, "No side, the code tells.")],
-    ),
-    (
-        "<side>right</side><diff>+a\n+b</diff><note>```python\nfix()\n```</note><notesplit/><end/>",
-        [("+a\n+b", Side.NEW, "```python\nfix()\n```")],
-    ),
+    ("<diff>+ code()</diff>\n<note>No side, the code tells.</note>\n<end />", [("+ code()", None,
+        "No side, the code tells.")]),
+    ("<side>right</side><diff>+a\n+b</diff><note>```python\nfix()\n```</note><notesplit/><end/>", [("+a\n+b", Side.NEW,
+        "```python\nfix()\n```")]),
     ("<diff>+ <p>x</p></diff><side>right</side><note>Use <b>.</note><end />", [("+ <p>x</p>", Side.NEW, "Use <b>.")]),
-]
+]  # fmt: skip
 
 REFUSED: list[tuple[str, str]] = [
     ("", "end with <end />"),

@@ -50,29 +50,16 @@ SEMGREP = {  # 1.185.0, a run on m.py, without its times
 }
 SONAR: Mapping[str, Any] = {
     "paging": {"pageIndex": 1, "pageSize": 500, "total": 1},
-    "issues": [
-        {
-            "key": "AYxrM9YledpPdGXiJkOc",
-            "rule": "python:S5754",
-            "severity": "CRITICAL",
-            "component": "reviewgauge-HEAD:m.py",
-            "project": "reviewgauge-HEAD",
-            "line": 2,
-            "textRange": {"startLine": 2, "endLine": 2, "startOffset": 0, "endOffset": 3},
-            "message": "Rename it.",
-        }
-    ],
-}
+    "issues": [{"key": "AYxrM9YledpPdGXiJkOc", "rule": "python:S5754", "severity": "CRITICAL",
+        "component": "reviewgauge-HEAD:m.py", "project": "reviewgauge-HEAD", "line": 2, "textRange": {"startLine": 2,
+        "endLine": 2, "startOffset": 0, "endOffset": 3}, "message": "Rename it."}],
+}  # fmt: skip
 RABBIT = [
     {"type": "review_context", "reviewType": "committed", "workingDirectory": "WORKSPACE"},
-    {
-        "type": "finding",
-        "severity": "major",
-        "fileName": "m.py",
-        "codegenInstructions": "In @m.py around lines 2 - 2, quiet.",
-    },
+    {"type": "finding", "severity": "major", "fileName": "m.py",
+        "codegenInstructions": "In @m.py around lines 2 - 2, quiet."},
     {"type": "complete", "status": "review_completed", "findings": 1},
-]
+]  # fmt: skip
 SAID = "\n".join(json.dumps(event) for event in RABBIT)
 PR_AGENT = (  # 0.3.1, a run on m.py whose model's answer was ours
     r'review={"estimated_effort_to_review_[1-5]": "2\n", "relevant_tests": "No\n", "key_issues_to_review": '

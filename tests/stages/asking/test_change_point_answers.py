@@ -10,14 +10,9 @@ from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.stages.asking.change_points import LEAVES, ChangePoint, read_change_points
 
 USUAL = {
-    "point": "The loop never ends",
-    "type": "F.2",
-    "mention": "T1",
-    "introduced": "C1",
-    "resolved": "C2",
-    "code": None,
+    "point": "The loop never ends", "type": "F.2", "mention": "T1", "introduced": "C1", "resolved": "C2", "code": None,
     "explanation": "it iterates",
-}
+}  # fmt: skip
 MENTIONS, COMMITS = ["T1", "R1"], ["C1", "C2", "C3"]
 
 
@@ -55,24 +50,21 @@ def test_readable() -> None:
     assert read(json.dumps({"points": [without]}))[0].code is None
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("There are no change-points.", "no JSON object"),
-        ('{"points": ["x"]}', 'entry 1 of "points" must be an object'),
-        (listed({"point": " "}), '"point" of entry 1 of "points" holds no text'),
-        (listed({"explanation": None}), '"explanation" of entry 1 of "points" must be text'),
-        (listed({}, {"type": "E.1"}), '"type" of entry 2 of "points" must be one of E.1.1'),
-        (listed({"type": "F.2 Check"}), '"type" of entry 1 of "points" must be one of E.1.1'),
-        (listed({"mention": "T2"}), "\"mention\" of point 1 is 'T2', and there are T1, R1"),
-        (listed({"introduced": "C0"}), "and there are C1, C2, C3"),
-        (listed({"resolved": "abc1234"}), "\"resolved\" of point 1 is 'ABC1234'"),
-        (listed({"resolved": "C1"}), "came with C1 and is resolved by C1, which is not a later commit"),
-        (listed({"introduced": "C3", "resolved": "C2"}), "not a later commit"),
-        (listed({"code": 3}), '"code" of entry 1 of "points" must be text, not 3'),
-        (listed({}, {}), "the same point twice"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), [
+    ("There are no change-points.", "no JSON object"),
+    ('{"points": ["x"]}', 'entry 1 of "points" must be an object'),
+    (listed({"point": " "}), '"point" of entry 1 of "points" holds no text'),
+    (listed({"explanation": None}), '"explanation" of entry 1 of "points" must be text'),
+    (listed({}, {"type": "E.1"}), '"type" of entry 2 of "points" must be one of E.1.1'),
+    (listed({"type": "F.2 Check"}), '"type" of entry 1 of "points" must be one of E.1.1'),
+    (listed({"mention": "T2"}), "\"mention\" of point 1 is 'T2', and there are T1, R1"),
+    (listed({"introduced": "C0"}), "and there are C1, C2, C3"),
+    (listed({"resolved": "abc1234"}), "\"resolved\" of point 1 is 'ABC1234'"),
+    (listed({"resolved": "C1"}), "came with C1 and is resolved by C1, which is not a later commit"),
+    (listed({"introduced": "C3", "resolved": "C2"}), "not a later commit"),
+    (listed({"code": 3}), '"code" of entry 1 of "points" must be text, not 3'),
+    (listed({}, {}), "the same point twice"),
+])  # fmt: skip
 def test_unreadable(text: str, reason: str) -> None:
     with pytest.raises(Unreadable) as error:
         read(text)

@@ -14,19 +14,13 @@ def point(kind: str = "F.2", resolved: str = "C2", words: str = "the loop") -> C
 A, B, OTHER_COMMIT = point(), point("F.4"), point(resolved="C3")
 
 
-@pytest.mark.parametrize(
-    ("answers", "reason", "detail"),
-    [
-        ([[A], [], [A]], COUNTS, "request 1: F.2 resolved by C2; request 2: none; request 3: F.2 resolved by C2"),
-        ([[A], [B]], KINDS, "request 1: F.2 resolved by C2; request 2: F.4 resolved by C2"),
-        ([[OTHER_COMMIT], [A]], KINDS, "request 1: F.2 resolved by C3; request 2: F.2 resolved by C2"),
-        (
-            [[A, B], [A, A]],
-            KINDS,
-            "request 1: F.2 resolved by C2, F.4 resolved by C2; request 2: F.2 resolved by C2, F.2 resolved by C2",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("answers", "reason", "detail"), [
+    ([[A], [], [A]], COUNTS, "request 1: F.2 resolved by C2; request 2: none; request 3: F.2 resolved by C2"),
+    ([[A], [B]], KINDS, "request 1: F.2 resolved by C2; request 2: F.4 resolved by C2"),
+    ([[OTHER_COMMIT], [A]], KINDS, "request 1: F.2 resolved by C3; request 2: F.2 resolved by C2"),
+    ([[A, B], [A, A]], KINDS,
+        "request 1: F.2 resolved by C2, F.4 resolved by C2; request 2: F.2 resolved by C2, F.2 resolved by C2"),
+])  # fmt: skip
 def test_what_differs_is_named(answers: list[list[ChangePoint]], reason: str, detail: str) -> None:
     assert agreement(answers) == Disagreed(reason, detail)
 

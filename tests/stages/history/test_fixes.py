@@ -31,17 +31,13 @@ def test_one_other_word_in_a_line_is_a_rewrite() -> None:
     assert later(diff("-    return heavy(weight)")) == 7, "also where nothing takes its place"
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        (diff("-if weight > 10:", "+if weight >= 10:", path="shop/other.py"),),
-        (diff("-if weight > 10:", "+if weight >= 10:", path="tests/test_ship.py"),),
-        (diff("-if weight > 10:", "+    if weight > 10:"),),
-        (diff("-if weight > 10:"), diff("+if weight > 10:", path="shop/rules.py")),
-        (diff(" if weight > 10:", "+    check(weight)"),),
-    ],
-    ids=["another file", "a test", "indented", "moved to another file", "only beside it"],
-)
+@pytest.mark.parametrize("files", [
+    (diff("-if weight > 10:", "+if weight >= 10:", path="shop/other.py"),),
+    (diff("-if weight > 10:", "+if weight >= 10:", path="tests/test_ship.py"),),
+    (diff("-if weight > 10:", "+    if weight > 10:"),),
+    (diff("-if weight > 10:"), diff("+if weight > 10:", path="shop/rules.py")),
+    (diff(" if weight > 10:", "+    check(weight)"),),
+], ids=["another file", "a test", "indented", "moved to another file", "only beside it"])  # fmt: skip
 def test_what_is_no_rewrite(files: tuple[ChangedFile, ...]) -> None:
     assert later(*files) is None
 

@@ -14,24 +14,21 @@ from reviewgauge.stages.injection.past_fixes import as_remark, past_fixes
 BODY = "def f(a):\n    b = a\n    return b {} 1\n"
 
 
-@pytest.mark.parametrize(
-    ("said", "remark"),
-    [
-        ("Fix wrong total of an empty cart", "Wrong total of an empty cart"),
-        ("fix(cart)!: total ignores the discount", "Total ignores the discount"),
-        ("[cart] Bugfix: off by one in rows", "Off by one in rows"),
-        ("Fixed #12 -- the total ignores the discount.", "The total ignores the discount"),
-        ("Bug fix #793; the name is not deterministic", "The name is not deterministic"),
-        ("Quick fix for a crash without a name (fixes #12)", "Crash without a name"),
-        ("Fixed a bug with the flag. This fixes #168", "Bug with the flag"),
-        ("fix os.path of an empty name", "os.path of an empty name"),  # a name keeps its case
-        ("Crash without a name\n\nIt is None then.\n\nCloses #3, #4\n", "Crash without a name\n\nIt is None then."),
-        ("Fix a crash when idle\n\n* fix a crash when idle\n* add a test\n  for it\n* it fails twice", None),
-        ("Don't crash on empty input", "Don't crash on empty input"),
-        ("Fix #630", ""),
-        ("fix: https://example.org/issues/1", ""),
-    ],
-)
+@pytest.mark.parametrize(("said", "remark"), [
+    ("Fix wrong total of an empty cart", "Wrong total of an empty cart"),
+    ("fix(cart)!: total ignores the discount", "Total ignores the discount"),
+    ("[cart] Bugfix: off by one in rows", "Off by one in rows"),
+    ("Fixed #12 -- the total ignores the discount.", "The total ignores the discount"),
+    ("Bug fix #793; the name is not deterministic", "The name is not deterministic"),
+    ("Quick fix for a crash without a name (fixes #12)", "Crash without a name"),
+    ("Fixed a bug with the flag. This fixes #168", "Bug with the flag"),
+    ("fix os.path of an empty name", "os.path of an empty name"),  # a name keeps its case
+    ("Crash without a name\n\nIt is None then.\n\nCloses #3, #4\n", "Crash without a name\n\nIt is None then."),
+    ("Fix a crash when idle\n\n* fix a crash when idle\n* add a test\n  for it\n* it fails twice", None),
+    ("Don't crash on empty input", "Don't crash on empty input"),
+    ("Fix #630", ""),
+    ("fix: https://example.org/issues/1", ""),
+])  # fmt: skip
 def test_a_remark_says_what_is_wrong_and_not_that_it_was_fixed(said: str, remark: str | None) -> None:
     assert as_remark(said) == ("Crash when idle\n\n* it fails twice" if remark is None else remark)
 

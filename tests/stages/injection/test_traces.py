@@ -39,17 +39,12 @@ def moved(line: str, drawn: random.Random) -> str:
     return line.replace(words[1], drawn.choice([name for name in NAMES if name not in words]), 1)
 
 
-@pytest.mark.parametrize(
-    ("edit", "trait"),
-    [
-        (lambda line, drawn: f"{line} ", "blanks at ends of lines"),
-        (lambda line, drawn: line.replace(" < ", "<"), "blanks around signs"),
-        (lambda line, drawn: f"{line}  # wrong", ""),
-        (moved, None),
-        (lambda line, drawn: line, None),
-    ],
-    ids=["blank at the end", "no blanks around the sign", "a comment", "another name", "nothing"],
-)
+@pytest.mark.parametrize(("edit", "trait"), [
+    (lambda line, drawn: f"{line} ", "blanks at ends of lines"),
+    (lambda line, drawn: line.replace(" < ", "<"), "blanks around signs"),
+    (lambda line, drawn: f"{line}  # wrong", ""),
+    (moved, None), (lambda line, drawn: line, None),
+], ids=["blank at the end", "no blanks around the sign", "a comment", "another name", "nothing"])  # fmt: skip
 def test_one_change_alone(edit: Callable[[str, random.Random], str], trait: str | None) -> None:
     section = traces_section(pairs(80, edit))
     words, n, auc, low, high, largest = section.rows[0]

@@ -20,31 +20,16 @@ USER = "def f(user):\n{}    return user.name\n"
 LOCK = "package shop\n\nfunc (s *Shop) Add(n int) {{\n{}\ts.count += n\n\ts.last = n\n{}}}\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "fixed", "undone"),
-    [
-        pytest.param(LOOP.format("n <= last"), LOOP.format("n < last"), ["boundary_moved"], id="a bound"),
-        pytest.param(LOOP.format("n <= last"), LOOP.format("n < len(items)"), [], id="a bound and what it is"),
-        pytest.param(
-            LOOP.format("n <= last"),
-            LOOP.format("n < last").replace("    n = 0", "    # all\n    n = 0"),
-            None,
-            id="noted",
-        ),
-        pytest.param(
-            USER.format(""),
-            USER.format("    if user is None:\n        return ''\n"),
-            ["missing_null_check"],
-            id="a check",
-        ),
-        pytest.param(
-            LOCK.format("", ""),
-            LOCK.format("\ts.mu.Lock()\n", "\ts.mu.Unlock()\n"),
-            ["lock_not_taken"],
-            id="a lock: two edits",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("before", "fixed", "undone"), [
+    pytest.param(LOOP.format("n <= last"), LOOP.format("n < last"), ["boundary_moved"], id="a bound"),
+    pytest.param(LOOP.format("n <= last"), LOOP.format("n < len(items)"), [], id="a bound and what it is"),
+    pytest.param(LOOP.format("n <= last"), LOOP.format("n < last").replace("    n = 0", "    # all\n    n = 0"), None,
+        id="noted"),
+    pytest.param(USER.format(""), USER.format("    if user is None:\n        return ''\n"), ["missing_null_check"],
+        id="a check"),
+    pytest.param(LOCK.format("", ""), LOCK.format("\ts.mu.Lock()\n", "\ts.mu.Unlock()\n"), ["lock_not_taken"],
+        id="a lock: two edits"),
+])  # fmt: skip
 def test_a_fix_undid_what_an_operator_would_put_in(
     tmp_path: Path, before: str, fixed: str, undone: list[str] | None
 ) -> None:

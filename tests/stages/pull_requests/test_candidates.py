@@ -33,18 +33,13 @@ def story(tmp_path: Path) -> Story:
     return Story(tmp_path / "code")
 
 
-@pytest.mark.parametrize(
-    ("said", "review"),
-    [
-        ((remark("1", BOB),), True),
-        ((remark("1", GHOST),), True),
-        ((remark("1", BOT),), False),
-        ((remark("1", ANN),), False),
-        ((remark("1", BOB, "@helper review"),), False),
-        ((remark("1", BOB, "LGTM!"),), False),
-        ((remark("1", BOB), remark("2", ANN)), True),
-    ],
-)
+@pytest.mark.parametrize(("said", "review"), [
+    ((remark("1", BOB),), True), ((remark("1", GHOST),), True), ((remark("1", BOT),), False),
+    ((remark("1", ANN),), False),
+    ((remark("1", BOB, "@helper review"),), False),
+    ((remark("1", BOB, "LGTM!"),), False),
+    ((remark("1", BOB), remark("2", ANN)), True),
+])  # fmt: skip
 def test_what_is_a_review_comment(said: tuple[object, ...], review: bool, story: Story) -> None:
     one = thread("t", *said, line=12)  # type: ignore[arg-type]
     assert is_review(story.pull(one), one) is review
@@ -65,21 +60,18 @@ def test_a_thread_becomes_a_comment_with_its_suggestion() -> None:
     assert made.extra == {"thread": "7", "resolved": True, "answers": 1, "reactions": {"+1": 2}}
 
 
-@pytest.mark.parametrize(
-    ("more", "span"),
-    [
-        ({"line": 12, "now_line": 20, "position": 5}, Span(path="a.py", start=20, end=20)),
-        ({"line": 12, "start": 10, "now_line": 20, "position": 5}, Span(path="a.py", start=18, end=20)),
-        ({"line": 12, "start": 1, "now_line": 2, "position": 5}, Span(path="a.py", start=1, end=2)),
-        ({"line": 12, "now_line": 20, "position": 5, "outdated": True}, None),
-        ({"line": 12, "now_line": None, "position": None}, None),
-        ({"line": 12, "now_line": 20, "position": None, "original_position": 5, "outdated": False}, None),
-        ({"line": 12, "now_line": 20, "position": None, "outdated": False}, Span(path="a.py", start=20)),
-        ({"line": 12, "now_line": 20, "position": None}, None),
-        ({"line": None, "position": None, "whole_file": True}, Span(path="a.py")),
-        ({"line": 4, "now_line": 4, "position": 5, "side": Side.OLD}, Span(path="a.py", start=4, side=Side.OLD)),
-    ],
-)
+@pytest.mark.parametrize(("more", "span"), [
+    ({"line": 12, "now_line": 20, "position": 5}, Span(path="a.py", start=20, end=20)),
+    ({"line": 12, "start": 10, "now_line": 20, "position": 5}, Span(path="a.py", start=18, end=20)),
+    ({"line": 12, "start": 1, "now_line": 2, "position": 5}, Span(path="a.py", start=1, end=2)),
+    ({"line": 12, "now_line": 20, "position": 5, "outdated": True}, None),
+    ({"line": 12, "now_line": None, "position": None}, None),
+    ({"line": 12, "now_line": 20, "position": None, "original_position": 5, "outdated": False}, None),
+    ({"line": 12, "now_line": 20, "position": None, "outdated": False}, Span(path="a.py", start=20)),
+    ({"line": 12, "now_line": 20, "position": None}, None),
+    ({"line": None, "position": None, "whole_file": True}, Span(path="a.py")),
+    ({"line": 4, "now_line": 4, "position": 5, "side": Side.OLD}, Span(path="a.py", start=4, side=Side.OLD)),
+])  # fmt: skip
 def test_where_a_thread_stands_in_the_final_diff(more: dict[str, object], span: Span | None) -> None:
     fields: dict[str, object] = {"id": "1", "path": "a.py", "remarks": (remark("1"),), **more}
     assert current_span(Thread.model_validate(fields)) == span

@@ -18,19 +18,16 @@ BETWEEN = datetime(2025, 3, 2, tzinfo=UTC)
 BODY = "".join(f"line {n}\n" for n in range(1, 21))
 
 
-@pytest.mark.parametrize(
-    ("path", "line", "side", "said", "expected"),
-    [
-        ("new.py", 12, Side.NEW, BETWEEN, ("old.py", 10, 0)),  # renamed, and two lines were put in above
-        ("new.py", 1, Side.NEW, BETWEEN, ("new.py", 1, 1)),  # a line that was not there
-        ("new.py", 12, Side.NEW, SECOND, ("new.py", 12, 1)),  # made on the last push
-        ("new.py", 12, Side.NEW, datetime(2025, 1, 1, tzinfo=UTC), ("new.py", 12, 1)),  # before all: a wrong clock
-        ("new.py", 12, Side.NEW, None, ("new.py", 12, 1)),
-        ("same.py", 3, Side.NEW, BETWEEN, ("same.py", 3, 0)),
-        ("same.py", None, Side.NEW, BETWEEN, ("same.py", None, 0)),  # about the whole file
-        ("same.py", 3, Side.OLD, BETWEEN, ("same.py", 3, 0)),  # lines of the base stay
-    ],
-)
+@pytest.mark.parametrize(("path", "line", "side", "said", "expected"), [
+    ("new.py", 12, Side.NEW, BETWEEN, ("old.py", 10, 0)),  # renamed, and two lines were put in above
+    ("new.py", 1, Side.NEW, BETWEEN, ("new.py", 1, 1)),  # a line that was not there
+    ("new.py", 12, Side.NEW, SECOND, ("new.py", 12, 1)),  # made on the last push
+    ("new.py", 12, Side.NEW, datetime(2025, 1, 1, tzinfo=UTC), ("new.py", 12, 1)),  # before all: a wrong clock
+    ("new.py", 12, Side.NEW, None, ("new.py", 12, 1)),
+    ("same.py", 3, Side.NEW, BETWEEN, ("same.py", 3, 0)),
+    ("same.py", None, Side.NEW, BETWEEN, ("same.py", None, 0)),  # about the whole file
+    ("same.py", 3, Side.OLD, BETWEEN, ("same.py", 3, 0)),  # lines of the base stay
+])  # fmt: skip
 def test_a_place_is_led_back(
     tmp_path: Path,
     path: str,

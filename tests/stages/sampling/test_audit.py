@@ -146,14 +146,7 @@ def test_spreadsheets_save_it_in_their_own_ways(tmp_path: Path, delimiter: str) 
     assert audit(tmp_path, made).figures["right"] == 1
 
 
-HOSTILE = [
-    "=cmd|' /C calc'!A0",
-    "\r=1",
-    "＝1+1",
-    "\x1b[31mred",
-    "a\u202eb",
-    "=" * (LONGEST + 5),
-]
+HOSTILE = ["=cmd|' /C calc'!A0", "\r=1", "＝1+1", "\x1b[31mred", "a\u202eb", "=" * (LONGEST + 5)]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -171,19 +164,16 @@ def test_nothing_in_it_runs_in_a_spreadsheet_or_a_terminal(tmp_path: Path, text:
     assert before[0] in table(tmp_path), "what was made harmless once is not changed again"
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"id,shown,decided,reason,correct,note\nx1,,,,maybe,\n", "line 2, field correct: 'maybe' is neither y nor n"),
-        (b"id,correct\nx1,y\n\nx1,n\n", "line 4, field id: x1 occurs twice, with different marks"),
-        (b"id,correct\n,y\n", "line 2, field id: is empty"),
-        (b"name,right\nx1,y\n", "line 1: has no columns id and correct"),
-        (b"", "line 1: has no columns id and correct"),
-        ("id,correct\nx1,y\n".encode("utf-16"), r"is not UTF-8 \(byte 1\)"),
-        (b"id,correct,note\nx1,y,\xfc\n", r"is not UTF-8 \(byte 22\)"),
-        (b'id,correct\nx1,"' + b"y" * 200_000 + b"\n", "cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("content", "problem"), [
+    (b"id,shown,decided,reason,correct,note\nx1,,,,maybe,\n", "line 2, field correct: 'maybe' is neither y nor n"),
+    (b"id,correct\nx1,y\n\nx1,n\n", "line 4, field id: x1 occurs twice, with different marks"),
+    (b"id,correct\n,y\n", "line 2, field id: is empty"),
+    (b"name,right\nx1,y\n", "line 1: has no columns id and correct"),
+    (b"", "line 1: has no columns id and correct"),
+    ("id,correct\nx1,y\n".encode("utf-16"), r"is not UTF-8 \(byte 1\)"),
+    (b"id,correct,note\nx1,y,\xfc\n", r"is not UTF-8 \(byte 22\)"),
+    (b'id,correct\nx1,"' + b"y" * 200_000 + b"\n", "cannot be read"),
+])  # fmt: skip
 def test_a_table_that_cannot_be_read_is_one_clear_line_and_is_left_alone(
     tmp_path: Path, content: bytes, problem: str
 ) -> None:

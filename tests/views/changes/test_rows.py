@@ -51,14 +51,11 @@ def test_a_comment_stands_at_its_line_in_the_part_that_has_it() -> None:
     assert rows[0].left == f"@@ -0,0 +{MOST_LINES + 1},{MOST_LINES // 4} @@"
 
 
-@pytest.mark.parametrize(
-    ("markup", "inside"),
-    [
-        (None, '<p class="label">Comment</p><p class="words">Why &lt;b&gt;?</p><pre>a &amp; b</pre>'),
-        (Markup("<p>Missed</p>"), "<p>Missed</p>"),
-        (Markup(""), ""),
-    ],
-)
+@pytest.mark.parametrize(("markup", "inside"), [
+    (None, '<p class="label">Comment</p><p class="words">Why &lt;b&gt;?</p><pre>a &amp; b</pre>'),
+    (Markup("<p>Missed</p>"), "<p>Missed</p>"),
+    (Markup(""), ""),
+])  # fmt: skip
 def test_a_note_shows_its_words_or_its_markup(markup: Markup | None, inside: str) -> None:
     note = Note(3, "Comment", "said", ShownText(body="Why <b>?", quote="a & b"), markup=markup)
     page = templates(shown_order, "reviewgauge.views").get_template("diff.html.j2")

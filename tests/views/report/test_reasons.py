@@ -8,21 +8,15 @@ from reviewgauge.views.report.reasons import first_words, in_words
 KNOWN = {"a": "The total is wrong", "fix-1": "A race", "c9": "Rename it"}
 
 
-@pytest.mark.parametrize(
-    ("reason", "read"),
-    [
-        ("a, probability 0.90, shares a, total", "“The total is wrong”, probability 0.90, shares a, total"),
-        ("nearest finding: fix-1, another file", "nearest finding: “A race”, another file"),
-        ("may raise fix-1, probability 0.40", "may raise “A race”, probability 0.40"),
-        ("known to be wrong: a", "known to be wrong: “The total is wrong”"),
-        (
-            "closest comment c9: a, probability 0.10",
-            "closest comment “Rename it”: “The total is wrong”, probability 0.10",
-        ),
-        ("a; also credited for fix-1", "“The total is wrong”; also credited for “A race”"),
-        ("the review has no comments", "the review has no comments"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "read"), [
+    ("a, probability 0.90, shares a, total", "“The total is wrong”, probability 0.90, shares a, total"),
+    ("nearest finding: fix-1, another file", "nearest finding: “A race”, another file"),
+    ("may raise fix-1, probability 0.40", "may raise “A race”, probability 0.40"),
+    ("known to be wrong: a", "known to be wrong: “The total is wrong”"),
+    ("closest comment c9: a, probability 0.10", "closest comment “Rename it”: “The total is wrong”, probability 0.10"),
+    ("a; also credited for fix-1", "“The total is wrong”; also credited for “A race”"),
+    ("the review has no comments", "the review has no comments"),
+])  # fmt: skip
 def test_ids_become_words(reason: str, read: str) -> None:
     assert in_words(reason, KNOWN) == read
     assert in_words(reason, {}) == reason
