@@ -16,7 +16,7 @@ from reviewgauge.core.records import Case, Change
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.viewer.pages import Pages, Query, narrowed
 from reviewgauge.viewer.selection import Selection
-from viewed_runs import finds, misses, nothing, selected, twin_run, write_run
+from viewed_runs import finds, misses, nothing, plain_cases, selected, twin_run, write_run
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +161,27 @@ def test_a_page_is_made_once_until_somebody_says_something_of_a_comment(tmp_path
         folder.add_labels([Label(subject=about, rater="ann", dimension="false_positive", value=True)])
     chosen.read_people()
     assert "People judged comments" in Pages(chosen).against(1, 2) and "People judged" not in first
+
+
+def test_slices_begin_with_what_is_found_and_say_which_category_is_not_stated(tmp_path: Path) -> None:
+    def cases(*categories: str | None) -> list[Case]:
+        first = plain_cases()[0]
+        return [
+            first.model_copy(
+                update={
+                    "id": f"{at}",
+                    "references": (first.references[0].model_copy(update={"category": category}),),
+                    "facts": {"language": ("Go", "C")[at % 2]},
+                }
+            )
+            for at, category in enumerate(categories * 6)
+        ]
+
+    systems = {"finder": finds, "silent": nothing}
+    text = Pages(selected(write_run(tmp_path / "stated", systems, cases("security", "defect")))).slices()
+    page = Page(text)
+    assert text.index("<h3>recall by category") < text.index("<h3>F1 by language")
+    places = [link[1:] for link in page.links if link.startswith("#b")]
+    assert len(places) == 2 and set(places) <= set(page.ids)
+    plain = Pages(selected(write_run(tmp_path / "plain", systems, cases(None, None)))).slices()
+    assert ("No category" in plain, "No category" in text) == (True, False)

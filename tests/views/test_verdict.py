@@ -259,7 +259,7 @@ def test_twins() -> None:
     found = said(run)
     assert found.lead.startswith("half is ahead of noisy, and that is sure (d′ ")
     assert found.misses == (
-        "half misses most often: findings of medium severity, 6 of 6 (100% [61, 100]; most are found by noisy, 6 of 6, "
+        "half misses most often: findings of medium severity, 6 of 6 (100% [61, 100]; noisy finds most, 6 of 6, "
         "100% [61, 100])."
     )
     assert found.noise.startswith("half raises a false alarm at 0 of 12 places without their defect (0% [0, ")

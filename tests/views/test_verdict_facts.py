@@ -55,7 +55,7 @@ SEVERE = ("severity", "high", 9, {"A": (1.5, 10.0), "B": (1.0, 10.0)})
     [
         (
             board(FINE, WORST, SEVERE),
-            "A misses most often: security findings, 12 of 20 (60% [50, 70]; most are found by B, 15 of 20, "
+            "A misses most often: security findings, 12 of 20 (60% [50, 70]; B finds most, 15 of 20, "
             "75% [65, 85]); findings of high severity, 8.5 of 10 (85% [75, 95]; no other system finds more).",
         ),
         (

@@ -85,7 +85,7 @@ def number(value: float, unit: str, digits: int = 2) -> str:
     if unit.endswith("²"):
         return f"{value:.4f}"
     if unit == "dollars":
-        return f"${value:.4f}" if abs(value) < 0.1 else f"${value:,.2f}"
+        return f"${value:.4f}" if 0 < abs(value) < 0.1 else f"${value:,.2f}"
     return figures.number(value, unit, digits)
 
 

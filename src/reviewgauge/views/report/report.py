@@ -17,7 +17,7 @@ from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, S
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views import figures
-from reviewgauge.views.comparisons import comparison_table
+from reviewgauge.views.comparisons import DETECTABLE, comparison_table
 from reviewgauge.views.html import Doors, table_html
 from reviewgauge.views.leaderboard import (
     answer,
@@ -32,6 +32,7 @@ from reviewgauge.views.table_plots import drawing, highest
 from reviewgauge.views.verdict import Verdict
 
 WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
+FOUND = ("recall", "sensitivity")  # measures of what was found
 MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
 NONE = Markup("")
 MOST_TROUBLES = 1_000  # failures that are listed; the run has all
@@ -77,8 +78,9 @@ class ReportPanel(NamedTuple):
 
 @dataclass(frozen=True)
 class SliceGroup:
-    """The slices of one fact."""
+    """The slices of one fact; `name` is its place on the page."""
 
+    name: str
     fact: str
     measure: str
     pieces: list[SliceSummary]
@@ -131,8 +133,12 @@ class BoardView:
 
     @property
     def pairs(self) -> Markup:
-        """The comparisons as a table."""
-        return table_html(comparison_table(self.table)) if self.table else NONE
+        """The comparisons as a table; what a terminal marks with * and ! stands framed, and below, here."""
+        if self.table is None:
+            return NONE
+        table = comparison_table(self.table)
+        notes = (one.replace("* found:", "framed:").removeprefix("! ") for one in table.notes)
+        return table_html(table.model_copy(update={"notes": tuple(one for one in notes if DETECTABLE not in one)}))
 
     @cached_property
     def forest(self) -> Mapping[str, Markup]:
@@ -210,13 +216,16 @@ def _drawn_as(table: Table, kind: Literal["forest", "scatter"], *columns: int) -
 
 
 def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
+    """What was found of each kind of findings first, which is asked most."""
     shown = []
     for fact, every in groupby(board.slices, key=lambda s: s.fact):
         known = list(every)
         pieces, few = [s for s in known if s.n >= FEWEST], [s for s in known if s.n < FEWEST]
         shown += [(fact, pieces, few, r) for r in figures.slice_measures(board, known)]
+    shown.sort(key=lambda one: not (one[3] in FOUND and any(s.facet for s in (*one[1], *one[2]))))
     return [
         SliceGroup(
+            f"{name}s{number}",
             fact,
             measure,
             pieces,
