@@ -307,6 +307,22 @@ def test_an_order_of_few_systems_that_never_changes_has_no_interval() -> None:
     assert "every resample orders them alike" in table.notes[-1]
 
 
+def test_agreement_with_people_by_a_fact_of_the_changes() -> None:
+    report = validity_toys.report()
+    first, fact = report.metrics[0], report.metrics[0].slices[0].fact
+    label = f"{first.label} ({first.slices[0].value})"
+    paper = Published(source="Table 11", values={label: {"Kendall": 0.13}})
+    entry = TableEntry(kind="validity", metrics=(first.label,), by=fact, measures=("Kendall",), published=paper)
+    (table,), troubles = study_tables([entry], {"bench": material()}, {"bench": report})
+    assert not troubles
+    of = [row for row in first.slices if row.fact == fact]
+    own = [row for name, row in rows(table).items() if name.startswith(f"{first.label} (")]
+    assert [row[1].value for row in own] == [part.kendall.value for part in of]
+    assert rows(table)[label][1].published == 0.13 and own[0][1].n == of[0].kendall.n
+    _, (trouble,) = study_tables([entry.model_copy(update={"by": "moon"})], {"bench": material()}, {"bench": report})
+    assert "no agreement by 'moon'" in trouble.why and fact in trouble.why
+
+
 def test_the_figures_of_validity_are_chosen_with_their_p_values_and_the_reports_own_tables_are_taken() -> None:
     report = validity_toys.report()
     first = report.metrics[0]

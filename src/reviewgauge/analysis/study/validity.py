@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from reviewgauge.analysis.study.material import DASH, study_table
 from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.validity import Correlations, MetricValidity, Ranking, ValidityReport
+from reviewgauge.core.reports.validity import Correlations, MetricValidity, Ranking, SliceRow, ValidityReport
 from reviewgauge.core.study import TableEntry
 
 Views = Callable[[Sequence[MetricValidity]], Iterable[Table]]
 P, SYSTEMS, ACCURACY, TREE = " p", " of systems", "accuracy", "decision tree"
-_FIGURES: Mapping[str, Callable[[Correlations, Ranking | None], Value | None]] = {
+_FIGURES: Mapping[str, Callable[[Correlations | SliceRow, Ranking | None], Value | None]] = {
     "Spearman": lambda found, _: found.spearman,
     "Kendall": lambda found, _: found.kendall,
     f"Spearman{SYSTEMS}": lambda _, ranking: ranking.spearman if ranking else None,
@@ -40,12 +40,16 @@ def validity_tables(entry: TableEntry, report: ValidityReport, views: Mapping[st
 def validity_table(entry: TableEntry, report: ValidityReport) -> Table:
     """Rows: a metric's measure and a dimension; columns: Spearman and Kendall over reviews and over systems.
 
-    `measures` chooses among these, each with ` p` behind it for its p-value, and the accuracy of a decision tree.
+    `measures` chooses among these, each with ` p` behind it for its p-value, and the accuracy of a decision tree. With
+    `by` a row is the reviews of changes where that fact has one value, as in CRScore's Table 11.
     """
     found = _chosen(entry, report)
     several = len({m.dimension for m in found}) > 1
     columns = entry.measures or tuple(_FIGURES)
-    rows = [row for m in found for row in _rows(m, several, columns)]
+    rows = [row for m in found for row in _rows(m, several, columns, entry.by)]
+    if not rows:
+        known = dict.fromkeys(part.fact for m in found for part in m.slices)
+        raise UserError(f"no agreement by {entry.by!r}", remedy=f"there is: {', '.join(known) or 'none'}")
     fixed = any(_is_fixed(figure) for m in found if m.ranking for figure in (m.ranking.spearman, m.ranking.kendall))
     return study_table(
         entry,
@@ -115,20 +119,23 @@ def _provenance(report: ValidityReport, found: Sequence[MetricValidity]) -> str:
     )
 
 
-def _rows(metric: MetricValidity, several: bool, columns: Sequence[str]) -> Iterator[tuple[Value, ...]]:
-    """One for all reviews, and one for each other set of them (`grade < 5`)."""
+def _rows(metric: MetricValidity, several: bool, columns: Sequence[str], by: str) -> Iterator[tuple[Value, ...]]:
+    """One for all reviews, and one for each other set of them (`grade < 5`); with `by` one for each of its values."""
     named = f"{metric.label}: {metric.measure}"
     label = metric.label if metric.baseline or metric.measure in ("mean", "") else named
-    for at, found in enumerate(metric.correlations[:1] if metric.baseline else metric.correlations):
-        ranking = metric.ranking if at == 0 else None
+    parts: list[tuple[str, Correlations | SliceRow]] = [(part.value, part) for part in metric.slices if part.fact == by]
+    if not by:
+        whole = metric.correlations[:1] if metric.baseline else metric.correlations
+        parts = [(found.rows.name if at else "", found) for at, found in enumerate(whole)]
+    for name, found in parts:
         yield (
-            Value(text=label if at == 0 else f"{label} ({found.rows.name})"),
+            Value(text=f"{label} ({name})" if name else label),
             *([Value(text=metric.dimension)] if several else []),
-            *(_figure(column, metric, found, ranking) for column in columns),
+            *(_figure(column, metric, found, None if name else metric.ranking) for column in columns),
         )
 
 
-def _figure(column: str, metric: MetricValidity, found: Correlations, ranking: Ranking | None) -> Value:
+def _figure(column: str, metric: MetricValidity, found: Correlations | SliceRow, ranking: Ranking | None) -> Value:
     """One figure of a row, or with ` p` behind its name the p-value of it."""
     if column == ACCURACY:
         tree = next((one for one in metric.classifiers if one.name == TREE), None)
