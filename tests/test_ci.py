@@ -55,11 +55,8 @@ def test_the_action_comments_once_and_replaces_it(good: Path, forge: CommentForg
     assert ET.parse(job.folder / "runs" / "new-gate.xml").getroot().get("failures") == "1"
     names = [name for name, _ in job.used]
     assert [name.partition("@")[0] for name in names] == [
-        "actions/setup-python",
-        "actions/cache/restore",
-        "actions/cache/save",
-        "actions/upload-artifact",
-    ]
+        "actions/setup-python", "actions/cache/restore", "actions/cache/save", "actions/upload-artifact",
+    ]  # fmt: skip
     assert job.used[1][1]["key"] == job.used[2][1]["key"]
     assert job.used[1][1]["path"] == job.used[2][1]["path"]
     again = new_job(tmp_path / "two", good, forge, "github")

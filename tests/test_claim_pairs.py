@@ -99,12 +99,9 @@ def test_what_cannot_be_learnt_from_is_counted(tmp_path: Path, tested: Path) -> 
     found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
     assert found.pairs == 1 and found.models == {MODEL: 1}
     assert found.left_out == {
-        "no claim by a model": 2,
-        "claims of several models": 1,
-        "claims that cannot be read back as two lists": 1,
-        "about the change of an earlier case": 1,
-        "no diff": 1,
-    }
+        "no claim by a model": 2, "claims of several models": 1, "claims that cannot be read back as two lists": 1,
+        "about the change of an earlier case": 1, "no diff": 1,
+    }  # fmt: skip
     assert "long" not in lines(tmp_path / "pairs.jsonl")[0][2]["content"], "an analyser's issue is not the model's"
 
 

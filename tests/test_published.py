@@ -330,12 +330,9 @@ def test_crscore_kinds_of_errors(shared_data: Path) -> None:
     assert rows.claims == 46
     found = {one.value: (one.claims, round(100 * (one.share.value or 0), 2)) for one in rows.shares}
     assert found == {
-        "knowledge": (4, 8.7),
-        "reasoning": (5, 10.87),
-        "localization": (2, 4.35),
-        "over-generalization": (9, 19.57),
+        "knowledge": (4, 8.7), "reasoning": (5, 10.87), "localization": (2, 4.35), "over-generalization": (9, 19.57),
         "comprehension": (27, 58.7),
-    }
+    }  # fmt: skip
 
 
 def claim_rows(shared_data: Path, dimension: str) -> dict[str, ClaimShares]:

@@ -121,12 +121,9 @@ def test_the_audit_log_tells_who_did_what_and_no_secret(database: Database) -> N
     log_in(database, "Ann", PASSWORD, HOME)
     lines = audit_log(database)
     assert [(one.account, one.action) for one in lines] == [
-        ("", "invite"),
-        ("Ann", "accept invitation"),
-        ("Ann", "wrong password"),
-        ("", "wrong password"),
+        ("", "invite"), ("Ann", "accept invitation"), ("Ann", "wrong password"), ("", "wrong password"),
         ("Ann", "log in"),
-    ]
+    ]  # fmt: skip
     text = str(lines)
     assert STRANGER in text
     assert not any(secret in text for secret in (PASSWORD, "a wrong guess", "by mistake", "argon2"))

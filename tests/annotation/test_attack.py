@@ -36,12 +36,8 @@ def test_odd_words_everywhere_break_nothing(database: Database, odd: str) -> Non
         tried: list[tuple[Client, str, dict[str, Any] | None]]
         tried = [(ann, address.format(quote(raw(odd))), None) for address in ADDRESSES]
         base: dict[str, Any] = {
-            "csrf": csrf,
-            "key": page.field("key"),
-            "replaces": "0",
-            "q:0:claim": "correct",
-            "q:1:claim": "correct",
-        }
+            "csrf": csrf, "key": page.field("key"), "replaces": "0", "q:0:claim": "correct", "q:1:claim": "correct",
+        }  # fmt: skip
         tried += [(ann, page.path, {**base, field: raw(odd)}) for field in FIELDS]
         tried += [(ann, "/conflicts", {"csrf": csrf, "slot": raw(odd)})]
         actions = {"invite": "role", "end_batch": "batch", "close": "account", "guidelines": "text"}

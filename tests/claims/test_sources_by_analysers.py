@@ -15,13 +15,8 @@ from reviewgauge.repo.analysers.run import Finding, Output
 
 def finding(**more: object) -> Finding:
     given: dict[str, object] = {
-        "tool": "ruff",
-        "rule": "B006",
-        "path": "a.py",
-        "start": 3,
-        "end": 3,
-        "message": "Do not use mutable defaults.",
-    }
+        "tool": "ruff", "rule": "B006", "path": "a.py", "start": 3, "end": 3, "message": "Do not use mutable defaults.",
+    }  # fmt: skip
     return Finding(**{**given, **more})  # type: ignore[arg-type]
 
 

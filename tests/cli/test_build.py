@@ -94,15 +94,8 @@ def test_a_stage_from_the_command_line_and_a_parameter(
 ) -> None:
     out = str(tmp_path / "b")
     words = [
-        "build",
-        str(shop.folder),
-        "-o",
-        out,
-        "--set",
-        "name=acme/shop",
-        "--stage",
-        "where(fact='year', values=(1,))",
-    ]
+        "build", str(shop.folder), "-o", out, "--set", "name=acme/shop", "--stage", "where(fact='year', values=(1,))",
+    ]  # fmt: skip
     assert main([*words, "--json"]) == 1  # nothing is left, and it says so
     result = json.loads(capsys.readouterr().out)
     assert result["card"]["cases"] == 0 and result["card"]["parameters"]["name"] == "'acme/shop'"

@@ -31,12 +31,9 @@ def test_the_table_names_every_n_and_what_put_the_attempts_together(
     shown = capsys.readouterr().out
     lines = [line.split() for line in shown.splitlines() if line.startswith(("(one", "votes ", "fake:rules"))]
     assert [line[:3] for line in lines if line[1] != "of"] == [
-        ["(one", "attempt)", "1"],
-        ["votes", "2", "3"],
-        ["votes", "3", "1"],
-        ["fake:rules", "2", "3"],
+        ["(one", "attempt)", "1"], ["votes", "2", "3"], ["votes", "3", "1"], ["fake:rules", "2", "3"],
         ["fake:rules", "3", "1"],
-    ]
+    ]  # fmt: skip
     assert "votes of 3 less one attempt: " in shown
     assert "model of 3 less votes of 3: " in shown
     assert "3 attempts of prompt(model='fake:fickle-30'" in shown

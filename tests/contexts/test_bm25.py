@@ -104,13 +104,10 @@ def test_without_a_cache_nothing_is_written(tmp_path: Path, own_cache: Path, mon
 
 def test_hostile_files_are_left_out(tmp_path: Path) -> None:
     files: dict[str, str | bytes | None] = {
-        "big.py": "def tariff(): pass\n" * 100_000,
-        "binary.py": b"tariff\x00tariff",
-        "vendor/tariff.py": TARIFF,
-        "data.json": '{"tariff": 1}',
-        "min.js": "function tariff(parcel){return parcel.weightGrams};" * 100,
+        "big.py": "def tariff(): pass\n" * 100_000, "binary.py": b"tariff\x00tariff", "vendor/tariff.py": TARIFF,
+        "data.json": '{"tariff": 1}', "min.js": "function tariff(parcel){return parcel.weightGrams};" * 100,
         "bad \xe9\udcff.py".encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape"): TARIFF,
-    }
+    }  # fmt: skip
     change = make_change(tmp_path / "r", {**files, "a.py": "x = 1\n"}, {"a.py": "x = tariff(parcel)\n"})
     (tmp_path / "r" / "link.py").symlink_to("/etc/passwd")
     found = said("bm25(k=99)", change)

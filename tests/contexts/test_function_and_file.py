@@ -96,13 +96,9 @@ def test_what_the_data_came_with_needs_no_commits() -> None:
 
 def test_hostile_names_and_contents(tmp_path: Path) -> None:
     odd: dict[str, str | bytes | None] = {
-        "a\nb.py": "no line of git's can name this file\n",
-        '"$(x)".py': "x = 2\n",
-        "big.py": "y = 2\n" * 200_000,
-        "bin.py": b"z = 2\n\x00\xff",
-        "bad.py": b"# \xff\xfe\nq = 2\n",
-        "plain.cobol": "MOVE 2 TO X.\n",
-    }
+        "a\nb.py": "no line of git's can name this file\n", '"$(x)".py': "x = 2\n", "big.py": "y = 2\n" * 200_000,
+        "bin.py": b"z = 2\n\x00\xff", "bad.py": b"# \xff\xfe\nq = 2\n", "plain.cobol": "MOVE 2 TO X.\n",
+    }  # fmt: skip
     before: dict[str, str | bytes | None] = {
         name: (b"# \xff\xfe\nq = 1\n" if name == "bad.py" else "w = 1\n") for name in odd
     }

@@ -31,11 +31,8 @@ def test_the_counts_of_the_paper(real: AacrBench, cases: list[Case]) -> None:
     assert (people, len(references) - people) == (391, 1114)
     assert all((r.author == "human") == (r.extra["is_ai"] is False) for r in references)
     assert Counter(reference.category for reference in references) == {
-        "security": 53,
-        "defect": 709,
-        "maintainability": 626,
-        "performance": 117,
-    }
+        "security": 53, "defect": 709, "maintainability": 626, "performance": 117,
+    }  # fmt: skip
     assert Counter(r.needs for r in references) == {
         RequiredContext.DIFF: 754,
         RequiredContext.FILE: 518,
@@ -95,30 +92,17 @@ def test_base_and_head(cases: list[Case]) -> None:
 
 def comment(**changes: object) -> dict[str, object]:
     return {
-        "is_ai_comment": True,
-        "note": "n",
-        "path": "a.py",
-        "side": "right",
-        "source_model": "m",
-        "from_line": 1,
-        "to_line": 2,
-        "category": "Code Defect",
-        "context": "Diff Level",
-        **changes,
-    }
+        "is_ai_comment": True, "note": "n", "path": "a.py", "side": "right", "source_model": "m", "from_line": 1,
+        "to_line": 2, "category": "Code Defect", "context": "Diff Level", **changes,
+    }  # fmt: skip
 
 
 def sample(*comments: object, **changes: object) -> dict[str, object]:
     return {
-        "change_line_count": 5,
-        "project_main_language": "Python",
-        "source_commit": "a" * 40,
-        "target_commit": "b" * 40,
-        "githubPrUrl": "https://github.com/owner/name/pull/7",
-        "comments": list(comments),
-        "category": "Bug Fix",
+        "change_line_count": 5, "project_main_language": "Python", "source_commit": "a" * 40, "target_commit": "b" * 40,
+        "githubPrUrl": "https://github.com/owner/name/pull/7", "comments": list(comments), "category": "Bug Fix",
         **changes,
-    }
+    }  # fmt: skip
 
 
 def write(folder: Path, positive: object, negative: object) -> AacrBench:

@@ -140,14 +140,11 @@ def test_cases(read: Read) -> None:
         assert [claim.id for claim in case.claims] == [str(n + 1) for n in range(len(case.claims))]
     claims = Counter((c.facts["language"], q.kind, q.source, q.status) for c in cases for q in c.claims)
     assert claims == {
-        ("python", "claim", "model", "correct"): 348,
-        ("python", "claim", "annotator", "added"): 23,
-        ("python", "issue", "analyser", None): 1,
-        ("java", "claim", "model", "correct"): 329,
-        ("java", "claim", "annotator", "added"): 37,
-        ("java", "issue", "analyser", None): 35,
+        ("python", "claim", "model", "correct"): 348, ("python", "claim", "annotator", "added"): 23,
+        ("python", "issue", "analyser", None): 1, ("java", "claim", "model", "correct"): 329,
+        ("java", "claim", "annotator", "added"): 37, ("java", "issue", "analyser", None): 35,
         ("java", "claim", "", None): 3,
-    }
+    }  # fmt: skip
 
 
 def test_links_are_places_in_the_list(read: Read) -> None:

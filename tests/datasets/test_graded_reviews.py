@@ -86,13 +86,9 @@ def test_odd_cells_and_repeated_rows_are_kept_and_noted(
     assert text["337", "Tufano's"] == "7"
     assert text["850", "Tufano's"] == "#VALUE!"
     assert [note.item for note in real.notes()] == [
-        "case 337, Tufano's",
-        "case 850, Tufano's",
-        "cases 312 and 1067",
-        "cases 452 and 919",
-        "cases 686 and 1172",
+        "case 337, Tufano's", "case 850, Tufano's", "cases 312 and 1067", "cases 452 and 919", "cases 686 and 1172",
         "cases 771 and 1000",
-    ]
+    ]  # fmt: skip
 
 
 def test_a_reviewer_can_read_the_method(cases: Sequence[Case]) -> None:

@@ -24,23 +24,12 @@ def finding(
     message: str = "Pipeline errors close the stream.", label: str = "tp", **changes: object
 ) -> dict[str, object]:
     return {
-        "file": "lib/index.js",
-        "start_line": 315,
-        "end_line": 325,
-        "message": message,
-        "tp_fp": label,
-        "severity": "high",
-        "category": "reliability",
-        "scope": "introduced-by-pr",
-        "difficulty": "easy",
-        "context_required": "diff-only",
-        "tp_fp_justification": "Looked at: the handler closes it.",
-        "severity_justification": "s",
-        "category_justification": "c",
-        "producer": SONNET,
-        "source": {"type": "llm_review", "alignment": "generated"},
-        **changes,
-    }
+        "file": "lib/index.js", "start_line": 315, "end_line": 325, "message": message, "tp_fp": label,
+        "severity": "high", "category": "reliability", "scope": "introduced-by-pr", "difficulty": "easy",
+        "context_required": "diff-only", "tp_fp_justification": "Looked at: the handler closes it.",
+        "severity_justification": "s", "category_justification": "c", "producer": SONNET,
+        "source": {"type": "llm_review", "alignment": "generated"}, **changes,
+    }  # fmt: skip
 
 
 def pull(number: int = 39, **changes: object) -> dict[str, object]:
@@ -83,20 +72,13 @@ def test_right_findings_are_references_and_wrong_ones_are_rejected(tmp_path: Pat
     data = write(tmp_path, (pull(), [wrong, finding()]), manifest=[entry()], test_set={})
     (case,) = data.cases()
     assert (case.id, case.change.repo, case.change.base, case.change.head) == (
-        "tforster_gilbert_39-9ccd6995",
-        "tforster/gilbert",
-        BASE,
-        HEAD,
-    )
+        "tforster_gilbert_39-9ccd6995", "tforster/gilbert", BASE, HEAD,
+    )  # fmt: skip
     assert (case.change.title, case.change.description) == ("Streams", "Compile in streams.")
     assert case.facts == {
-        "repository": "tforster/gilbert",
-        "language": "JavaScript",
-        "changed_lines": 40,
-        "changed_files": 2,
-        "size": case.facts["size"],
-        "set": "rest",
-    }
+        "repository": "tforster/gilbert", "language": "JavaScript", "changed_lines": 40, "changed_files": 2,
+        "size": case.facts["size"], "set": "rest",
+    }  # fmt: skip
     (right,), (rejected,) = case.references, case.rejected
     assert right.span == Span(path="lib/index.js", start=315, end=325)
     assert (right.severity, right.category, right.needs) == (Severity.HIGH, "reliability", RequiredContext.DIFF)
@@ -120,17 +102,10 @@ def test_the_producers_are_counted_beside_what_the_card_states(tmp_path: Path) -
         test_set={"tforster_gilbert_40-9ccd6995": [{}]},
     )
     assert data.counts() == {
-        "changes": 2,
-        "references": 3,
-        "rejected": 1,
-        "repositories": 1,
-        "languages": 1,
-        "changes of the test set": 1,
-        "references of the test set": 1,
-        f"references by {SONNET}": 2,
-        f"references by {PEOPLE}": 1,
+        "changes": 2, "references": 3, "rejected": 1, "repositories": 1, "languages": 1, "changes of the test set": 1,
+        "references of the test set": 1, f"references by {SONNET}": 2, f"references by {PEOPLE}": 1,
         f"rejected by {SONNET}": 1,
-    }
+    }  # fmt: skip
     assert data.card.expected.keys() <= data.counts().keys()
 
 
@@ -204,11 +179,8 @@ def test_odd_ranges_and_equal_findings_are_kept(tmp_path: Path) -> None:
     data = write(tmp_path, (pull(), odd))
     (case,) = data.cases()
     assert [(r.span.start, r.span.end) for r in case.references if r.span] == [
-        (4, 9),
-        (None, None),
-        (315, 325),
-        (315, 325),
-    ]
+        (4, 9), (None, None), (315, 325), (315, 325),
+    ]  # fmt: skip
     assert len({r.id for r in case.references}) == 4
     assert [note.reason for note in data.notes()] == [
         "the range 9 to 4 was reversed: corrected",

@@ -58,16 +58,9 @@ def test_one_pull_request(tmp_path: Path) -> None:
     assert case.references[0].span == Span(path="a.py", start=1, end=2)
     assert case.verdict is False
     assert dict(case.facts) | {"created": ""} == {
-        "language": "Python",
-        "created": "",
-        "year": 2024,
-        "changed_lines": 2,
-        "changed_files": 1,
-        "size": "XS",
-        "domain": "Bug Fixes",
-        "difficulty": "low",
-        "effort": 2,
-    }
+        "language": "Python", "created": "", "year": 2024, "changed_lines": 2, "changed_files": 1, "size": "XS",
+        "domain": "Bug Fixes", "difficulty": "low", "effort": 2,
+    }  # fmt: skip
 
 
 def test_what_would_give_the_answer_away_reaches_no_reviewer(tmp_path: Path) -> None:

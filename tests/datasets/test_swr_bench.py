@@ -46,11 +46,8 @@ def write(folder: Path, *rows: object) -> Path:
 def test_a_pull_request_with_a_change_point(tmp_path: Path) -> None:
     (case,) = SwrBench(path=str(write(tmp_path, entry()))).cases()
     assert (case.id, case.change.repo, case.change.base, case.change.head) == (
-        "acme__shop-7",
-        "acme/shop",
-        "b" * 40,
-        "a" * 40,
-    )
+        "acme__shop-7", "acme/shop", "b" * 40, "a" * 40,
+    )  # fmt: skip
     (point,) = case.references
     assert (point.body, point.category, point.commit) == ("sys is not used", "F.2 Logic", "a" * 40)
     assert point.span is not None and (point.span.path, point.span.start, point.span.side) == ("a.py", 2, Side.NEW)
@@ -78,12 +75,8 @@ def test_clean_pull_requests_and_both_bodies(tmp_path: Path) -> None:
     assert other.references[0].body == "why sys? mail me: (e-mail)"
     assert other.references[0].resolution is None
     assert SwrBench(path=str(folder)).counts() == {
-        "changes": 2,
-        "clean": 1,
-        "references": 1,
-        "repositories": 1,
-        "languages": 1,
-    }
+        "changes": 2, "clean": 1, "references": 1, "repositories": 1, "languages": 1,
+    }  # fmt: skip
 
 
 def test_several_commits_and_odd_types_are_said(tmp_path: Path) -> None:

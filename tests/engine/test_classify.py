@@ -32,17 +32,11 @@ def comment(name: str, body: str, line: int | None = 2, **fields: object) -> Com
 def cases() -> list[Case]:
     with_diff = Change(repo="o/r", title="Fix the crash", files=(ChangedFile(path="a.py", patch=PATCH),))
     return [
-        Case(
-            id="one",
-            change=with_diff,
-            references=(
-                comment("r1", "a bug in the loop", category="defect", needs=RequiredContext.DIFF),
-                comment("r2", "every caller breaks", category="maintainability", needs=RequiredContext.FILE),
-            ),
-            facts={"domain": "Bug Fix"},
-        ),
+        Case(id="one", change=with_diff, references=(comment("r1", "a bug in the loop", category="defect",
+            needs=RequiredContext.DIFF), comment("r2", "every caller breaks", category="maintainability",
+            needs=RequiredContext.FILE)), facts={"domain": "Bug Fix"}),
         Case(id="two", change=Change(repo="o/r"), references=(comment("r3", "slow", category="performance"),)),
-    ]
+    ]  # fmt: skip
 
 
 @pytest.fixture

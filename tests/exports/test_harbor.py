@@ -178,12 +178,9 @@ def test_a_job_of_harbor_itself_gives_the_oracle_1_and_comes_back(tasks: Path, t
         shutil.copytree(tasks / case, tmp_path / "few" / case)
     (tmp_path / "top").mkdir()
     environment = {
-        **os.environ,
-        "HELD_TOP": str(tmp_path / "top"),
-        "HELD_BIN": str(Path(sys.executable).parent),
-        "PYTHONPATH": str(Path(__file__).parent),
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    }
+        **os.environ, "HELD_TOP": str(tmp_path / "top"), "HELD_BIN": str(Path(sys.executable).parent),
+        "PYTHONPATH": str(Path(__file__).parent), "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }  # fmt: skip
     options = ["-a", "oracle", "-k", "2", "-n", "1", "-q", "--env", "held_environment:Held", "--job-name", "one"]
     argv = [str(Path(HARBOR).parent / "harbor"), "run", "-p", "few", *options]
     subprocess.run(argv, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=300)

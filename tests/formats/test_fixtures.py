@@ -66,14 +66,11 @@ def test_ruff_rdjson(shop: Shop) -> None:
     assert parsed.system == "ruff"
     by_rule = [(c.category, place) for c, place in zip(parsed.comments, shop.places(parsed), strict=True)]
     assert sorted(by_rule) == [
-        ("E702", ("lib/prüf liste.py", 2, 2, "as_given")),
-        ("E711", ("lib/prüf liste.py", 3, 3, "as_given")),
-        ("F401", ("lib/prüf liste.py", 2, 2, "as_given")),
-        ("F401", ("src/app.py", 1, 1, "as_given")),
-        ("F841", ("lib/prüf liste.py", 2, 2, "as_given")),
-        ("S307", ("src/app.py", 7, 7, "as_given")),
+        ("E702", ("lib/prüf liste.py", 2, 2, "as_given")), ("E711", ("lib/prüf liste.py", 3, 3, "as_given")),
+        ("F401", ("lib/prüf liste.py", 2, 2, "as_given")), ("F401", ("src/app.py", 1, 1, "as_given")),
+        ("F841", ("lib/prüf liste.py", 2, 2, "as_given")), ("S307", ("src/app.py", 7, 7, "as_given")),
         ("SIM115", ("src/app.py", 5, 5, "as_given")),
-    ]
+    ]  # fmt: skip
     comparison = next(c for c in parsed.comments if c.category == "E711")
     assert comparison.suggestion == "x is None"
     assert comparison.severity is Severity.MEDIUM
@@ -202,12 +199,8 @@ def test_coderabbit(shop: Shop) -> None:
     assert parsed.comments[0].body.startswith("In @src/app.py around lines")
     assert parsed.comments[1].body == "Never evaluate file contents."
     assert [drop.reason for drop in parsed.skipped] == [
-        "event: review_context",
-        "event: status",
-        "event: status",
-        "event: heartbeat",
-        "event: complete",
-    ]
+        "event: review_context", "event: status", "event: status", "event: heartbeat", "event: complete",
+    ]  # fmt: skip
 
 
 def test_a_failed_coderabbit_review_is_no_review_without_findings() -> None:
@@ -280,11 +273,8 @@ def test_review_bench(shop: Shop) -> None:
 def test_review_bench_test_set() -> None:
     one, silent = read(ReviewBench(), "review-bench-test-set.json")
     assert (one.key, one.system, silent.key, silent.comments) == (
-        "acme_shop_7-22222222",
-        None,
-        "acme_shop_8-33333333",
-        (),
-    )
+        "acme_shop_7-22222222", None, "acme_shop_8-33333333", (),
+    )  # fmt: skip
     (comment,) = one.comments
     assert comment.severity is Severity.HIGH
 

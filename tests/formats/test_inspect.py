@@ -28,12 +28,8 @@ def test_outputs_are_read_in_any_format_and_failures_keep_their_kind() -> None:
     assert found["silent", 1].answer is None
     failures = {key: one.answer for (key, _), one in found.items() if isinstance(one.answer, Failure)}
     assert {key: str(one.kind) for key, one in failures.items()} == {
-        "prose": "unreadable",
-        "empty": "unreadable",
-        "broken": "crash",
-        "filtered": "refusal",
-        "slow": "timeout",
-    }
+        "prose": "unreadable", "empty": "unreadable", "broken": "crash", "filtered": "refusal", "slow": "timeout",
+    }  # fmt: skip
     assert failures["prose"].raw == "It looks fine to me." and "the agent died" in failures["broken"].message
 
 

@@ -242,11 +242,8 @@ NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}/[a-z0-9][a-z0-9.-]{0,8}[a-z0-9]",
 def test_the_usual_forms_of_a_name_are_one(name: str) -> None:
     short = ("{}", " {}/", "{}.git", "github.com/{}", "git@github.com:{}.git", "ssh://git@h.x:22/{}.git")
     pages = (
-        "https://github.com/{}",
-        "http://h.x:80/{}.git",
-        "https://github.com/{}/pull/7",
-        "https://h.x/{}/-/tree/main",
-    )
+        "https://github.com/{}", "http://h.x:80/{}.git", "https://github.com/{}/pull/7", "https://h.x/{}/-/tree/main",
+    )  # fmt: skip
     forms = (*short, *pages)
     assert {repository_name(form.format(name)) for form in forms} == {name}
     assert repository_name(name.upper()) == name

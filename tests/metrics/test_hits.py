@@ -90,18 +90,9 @@ def test_the_slices_of_a_facet_add_up_to_the_whole(metric: Hits, situation: tupl
     found = measured(metric, *situation)
     counted = {
         "category": ("references", "hit", "missed", "hit_least", "hit_most"),
-        "comment_category": (
-            "comments",
-            "matched",
-            "unsure",
-            "duplicate",
-            "neutral",
-            "false",
-            "right",
-            "said",
-            "said_most",
-        ),
-    }
+        "comment_category": ("comments", "matched", "unsure", "duplicate", "neutral", "false", "right", "said",
+            "said_most"),
+    }  # fmt: skip
     for facet, names in counted.items():
         for name in names:
             total = sum(parts.get(name, 0.0) for parts in found.facets.get(facet, {}).values())

@@ -84,12 +84,8 @@ def test_the_strata_of_the_official_tests() -> None:
     )
     whole = measures(found.parts)
     assert [whole[n] for n in ("precision", "recall", "augmented_precision", "augmented_recall", "novel")] == [
-        1 / 2,
-        1,
-        1 / 2,
-        1,
-        1 / 4,
-    ]
+        1 / 2, 1, 1 / 2, 1, 1 / 4,
+    ]  # fmt: skip
     strata = {value: (parts, measures(parts)) for value, parts in found.facets["severity"].items()}
     high, low, medium = strata["high"], strata["low"], strata["medium"]
     assert (high[0]["judged_comments"], high[1]["precision"], high[1]["recall"]) == (1, 1, 1)
@@ -155,11 +151,8 @@ def test_a_model_judges_what_matched_nothing_and_nothing_else() -> None:
     found = measured(case, said, metric)
     assert found.parts["novel"] == 2 and found.fake
     assert [(vote.rater, vote.value) for vote in found.votes] == [
-        ("fake:rules", True),
-        ("fake:rules", False),
-        ("fake:rules", True),
-        ("ann", False),
-    ]
+        ("fake:rules", True), ("fake:rules", False), ("fake:rules", True), ("ann", False),
+    ]  # fmt: skip
     assert metric.models == ("fake:rules",) and set(metric.pins()) == {"unmatched"}
     for files in ((), (ChangedFile(path="a.png", binary=True),)):
         bare = case.model_copy(update={"change": Change(repo="shop", files=files)})

@@ -31,13 +31,8 @@ def measure(metric: PassAtK, truth: Case, answer: Sequence[Span]) -> dict[str, f
 def test_any_commented_line_counts_and_the_published_rule_takes_the_first_alone() -> None:
     truth = case(Span(path="a.py", start=11, end=12))
     assert measure(PassAtK(), truth, [at(10), at(12)]) == {
-        "pass@1": 0,
-        "pass@3": 1,
-        "pass@5": 1,
-        "pass@10": 1,
-        "lines": 2,
-        "outside": 0,
-    }
+        "pass@1": 0, "pass@3": 1, "pass@5": 1, "pass@10": 1, "lines": 2, "outside": 0,
+    }  # fmt: skip
     assert measure(PassAtK(variant="published"), truth, [at(10), at(12)])["pass@10"] == 0
     assert measure(PassAtK(variant="published"), truth, [at(10), at(11)])["pass@3"] == 1
 

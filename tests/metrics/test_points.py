@@ -107,13 +107,8 @@ def test_the_worked_example_by_our_identities() -> None:
     tables = worked(published=False)
     states = {o.comment: o.state.value for t in tables for o in t.matching().comments}
     assert states == {
-        "P1": "matched",
-        "P4": "matched",
-        "P5": "false",
-        "P2": "matched",
-        "P3": "duplicate",
-        "P6": "false",
-    }
+        "P1": "matched", "P4": "matched", "P5": "false", "P2": "matched", "P3": "duplicate", "P6": "false",
+    }  # fmt: skip
     hit = {g.group: g.hit for t in tables for g in t.matching().groups}
     assert hit == {"K1": True, "K2": False, "K4": True, "K3": True, "K5": False}
     found = read(Points(FAKE), *(t.parts() for t in tables))

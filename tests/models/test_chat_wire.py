@@ -122,12 +122,8 @@ def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, client:
     with track_usage() as tracker:
         answer = ask(client, protocol.spec(server))
     assert (answer.text, answer.model, answer.stop, answer.counted, answer.fake) == (
-        "yes",
-        "m-1",
-        Stop.END,
-        True,
-        False,
-    )
+        "yes", "m-1", Stop.END, True, False,
+    )  # fmt: skip
     assert (answer.usage.calls, answer.usage.tokens_in, answer.usage.tokens_out) == (1, 11, 7)
     assert answer.usage.seconds > 0
     assert tracker.usage.tokens_out == 7

@@ -150,14 +150,10 @@ def test_files_that_are_no_code_of_ours_are_skipped_with_a_reason(story: Story) 
     found = story.trace(fix, largest_file=2000, tests=False)
     assert {i.fix_path for i in found.inducing} == {"a.py"}
     assert {d.item: d.reason for d in found.skipped} == {
-        "README.md": "documentation",
-        "vendor/x.py": "generated or vendored",
-        "made.py": "generated or vendored",
-        "tests/test_a.py": "a test",
-        "image.bin": "binary, or larger than 2000 bytes",
-        "long.py": "binary, or larger than 2000 bytes",
-        "link": "a symbolic link",
-    }
+        "README.md": "documentation", "vendor/x.py": "generated or vendored", "made.py": "generated or vendored",
+        "tests/test_a.py": "a test", "image.bin": "binary, or larger than 2000 bytes",
+        "long.py": "binary, or larger than 2000 bytes", "link": "a symbolic link",
+    }  # fmt: skip
     everything = story.trace(fix, documentation=True, generated=True)
     assert {i.fix_path for i in everything.inducing} == {*files, "long.py", "a.py"}
 

@@ -88,11 +88,8 @@ def test_a_review_in_a_known_format_is_read_and_placed(change: Change, bin_folde
     (comment,) = reviewer.review(change).comments
     assert comment.span is not None and comment.anchoring is Anchoring.AS_GIVEN
     assert (comment.body, comment.span.path, comment.span.start, comment.span.side) == (
-        "Too loud.",
-        "m.py",
-        2,
-        Side.NEW,
-    )
+        "Too loud.", "m.py", 2, Side.NEW,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("output", "written"), [("{output}", "$REVIEWGAUGE_OUTPUT"), ("out/r.md", "out/r.md")])

@@ -107,20 +107,11 @@ def test_it_gets_the_mounts_and_variables_of_the_contract_and_no_others(
     variables = dict(row.split("=", 1) for row in rows if row.startswith(("RB_", "GIT_", "OPENAI_", "NOT_")))
     assert len(variables.pop("RB_BASE")) == len(variables.pop("RB_HEAD")) == 40
     assert variables == {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": "safe.directory",
-        "GIT_CONFIG_VALUE_0": "*",
-        "OPENAI_API_KEY": "***",
-        "RB_AGENT": "spy",
-        "RB_ATTEMPT": "1",
-        "RB_CONFIG_MODEL": "m-5",
-        "RB_DIFF": "/work/pr/diff.patch",
-        "RB_NWO": "acme/shop",
-        "RB_OUT": "/work/out/findings.json",
-        "RB_PR_JSON": "/work/pr/pr.json",
-        "RB_PR_NUMBER": "7",
-        "RB_REPO": "/work/repo",
-    }
+        "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
+        "OPENAI_API_KEY": "***", "RB_AGENT": "spy", "RB_ATTEMPT": "1", "RB_CONFIG_MODEL": "m-5",
+        "RB_DIFF": "/work/pr/diff.patch", "RB_NWO": "acme/shop", "RB_OUT": "/work/out/findings.json",
+        "RB_PR_JSON": "/work/pr/pr.json", "RB_PR_NUMBER": "7", "RB_REPO": "/work/repo",
+    }  # fmt: skip
     log = (images / "log").read_text()
     assert "sk-of-the-agent" not in log, "a list of processes would show it"
     assert "--network models-only" in log

@@ -85,14 +85,9 @@ def test_a_hunk_in_focus_is_shown_with_its_markers_and_the_other_hunks_are_not()
     text = asked("contextcrbench_comment", change(Task.COMMENT))
     shown = text.partition("<<<DATA ")[2].partition(">>>\n")[2].partition("\n<<<END")[0]
     assert shown.split("\n") == [
-        "a.py",
-        "@@ -10,3 +10,4 @@ def run():",
-        "[10][10]  a = 1",
-        "[11][] -b = 2",
-        "[][11] +b = eval(a)",
-        "[][12] +c = 4",
-        "[12][13]  return a",
-    ]
+        "a.py", "@@ -10,3 +10,4 @@ def run():", "[10][10]  a = 1", "[11][] -b = 2", "[][11] +b = eval(a)",
+        "[][12] +c = 4", "[12][13]  return a",
+    ]  # fmt: skip
     assert "The comment is about these lines:\n[][11]\n" in text
     deleted = change(Task.COMMENT, focus=Span(path="a.py", start=30, end=30, side=Side.OLD))
     assert "The comment is about these lines:\n[30][]\n" in asked("contextcrbench_comment", deleted)

@@ -67,16 +67,13 @@ def test_what_cannot_be_had_is_dropped_with_its_reason(context: BuildFolder, pro
     pull = PullRequest(repo="acme/shop", number=1)
     forced = (Revision(head=GONE), Revision(head=head, forced=True))
     expected = {
-        "it names no head commit": candidate(base, None),
-        "its head commit is not in the mirror": candidate(base, GONE),
+        "it names no head commit": candidate(base, None), "its head commit is not in the mirror": candidate(base, GONE),
         "its base commit is not in the mirror": candidate(GONE, head),
-        "its head commit is not in the mirror: its fork was deleted": candidate(
-            base, GONE, pull=pull.model_copy(update={"fork_gone": True})
-        ),
-        "its head commit is not in the mirror: it was pushed over": candidate(
-            base, GONE, pull=pull.model_copy(update={"revisions": forced})
-        ),
-    }
+        "its head commit is not in the mirror: its fork was deleted": candidate(base, GONE,
+            pull=pull.model_copy(update={"fork_gone": True})),
+        "its head commit is not in the mirror: it was pushed over": candidate(base, GONE,
+            pull=pull.model_copy(update={"revisions": forced})),
+    }  # fmt: skip
     for reason, item in expected.items():
         made = one(context, item)
         assert isinstance(made, Drop) and made.reason == reason and made.by == "add_workspace"

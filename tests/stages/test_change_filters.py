@@ -93,14 +93,11 @@ def survivors(stage: Stage, cases: list[Case], folder: Path) -> tuple[list[str],
 def test_the_same_diff_elsewhere_is_a_duplicate(tmp_path: Path) -> None:
     backport = "@@ -7,2 +9,2 @@\n other\n-a\n+b  "
     cases = [
-        case(("x.py", SMALL), name="first"),
-        case(("x.py", backport), name="backport"),
-        case(("y.py", SMALL), name="other file"),
-        case(("x.py", "@@ -1 +1 @@\n-a\n+c"), name="other text"),
-        case(("x.py", SMALL), name="same again", title="another title"),
-        case(("pic.png", None), name="binary"),
+        case(("x.py", SMALL), name="first"), case(("x.py", backport), name="backport"),
+        case(("y.py", SMALL), name="other file"), case(("x.py", "@@ -1 +1 @@\n-a\n+c"), name="other text"),
+        case(("x.py", SMALL), name="same again", title="another title"), case(("pic.png", None), name="binary"),
         case(("pic.png", None), name="binary too"),
-    ]
+    ]  # fmt: skip
     kept, drops = survivors(DropDuplicates(), cases, tmp_path)
     assert kept == ["first", "other file", "other text", "binary", "binary too"]
     assert [(d.item, d.reason, d.detail) for d in drops] == [

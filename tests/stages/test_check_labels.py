@@ -89,13 +89,9 @@ def test_marks_confirm_refuse_and_are_counted_apart(shop: Told, tmp_path: Path) 
     drawn, _ = built(shop, out, audit=4)
     assert drawn.benchmark == plain.benchmark, "drawing changes nothing"
     assert figures(drawn) == {
-        "labels": 3,
-        "labels drawn": 3,
-        "labels checked": 0,
-        "clean changes": 3,
-        "clean changes drawn": 2,
+        "labels": 3, "labels drawn": 3, "labels checked": 0, "clean changes": 3, "clean changes drawn": 2,
         "clean changes checked": 0,
-    }
+    }  # fmt: skip
     clean = next(s for s, kind in zip(column(out, "shown"), column(out, "decided"), strict=True) if kind == "clean")
     marked(out, {"Add total": "y", "Add tax": "n", "Add cents": "yes", clean: "n"})
     card, cases = built(shop, out)  # without --audit: what was marked counts

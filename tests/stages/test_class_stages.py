@@ -52,11 +52,8 @@ def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Cal
     )
     (kept,), _, decisions = made(Classify(FAKE, "context"), item)
     assert [one.needs for one in kept.case.references] == [
-        RequiredContext.REPO,
-        RequiredContext.DIFF,
-        RequiredContext.FILE,
-        None,
-    ]
+        RequiredContext.REPO, RequiredContext.DIFF, RequiredContext.FILE, None,
+    ]  # fmt: skip
     assert kept.case.neutral[0].needs is RequiredContext.FILE
     assert [one.decided for one in decisions] == ["repo", "diff", "file"]
     assert len(calls) == 3

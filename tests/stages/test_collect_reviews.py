@@ -77,14 +77,9 @@ def test_each_comment_says_what_became_of_it_and_when_it_came(story: Story, tmp_
     (early,), _ = collected(with_reviews(story.pull(by_bot("1", 13))), tmp_path)
     ((comment,),) = [one.comments for one in early.reviews]
     assert comment.extra["adoption"] == {
-        "changed": True,
-        "resolved": None,
-        "answered": False,
-        "thumbs_up": 0,
-        "thumbs_down": 0,
-        "base_changed": 0,
+        "changed": True, "resolved": None, "answered": False, "thumbs_up": 0, "thumbs_down": 0, "base_changed": 0,
         "base_lines": 3,
-    }
+    }  # fmt: skip
     assert (comment.extra["after_push"], comment.extra["after_open"]) == (3600, 3600)
     assert comment.span is not None and (comment.span.path, comment.span.start) == ("a.py", 13)
 

@@ -25,12 +25,9 @@ GOOD = "When `items` holds anything, `items[1:]` skips its first element, so the
 
 def reference(**more: object) -> Comment:
     given: dict[str, object] = {
-        "id": "fix-1",
-        "body": MESSAGE,
-        "origin": Origin.FIX,
-        "tier": Tier.TRACED,
+        "id": "fix-1", "body": MESSAGE, "origin": Origin.FIX, "tier": Tier.TRACED,
         "resolution": Resolution(commit="a" * 40, diff=DIFF),
-    }
+    }  # fmt: skip
     return Comment.model_validate(given | more)
 
 

@@ -187,12 +187,8 @@ def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, context: 
     strange = item.with_change(head="f" * 40).with_case(id="strange")
     option = item.with_change(head="--all").with_case(id="option")
     assert decide(DropBuggy(), [item, nowhere, away, strange, option], context) == {
-        item.id: TOO_RECENT,
-        "nowhere": NO_CODE,
-        "away": NO_CODE,
-        "strange": NOT_LANDED,
-        "option": NOT_LANDED,
-    }
+        item.id: TOO_RECENT, "nowhere": NO_CODE, "away": NO_CODE, "strange": NOT_LANDED, "option": NOT_LANDED,
+    }  # fmt: skip
 
 
 def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story, context: BuildFolder) -> None:

@@ -61,17 +61,9 @@ def item_of(repository: tuple[Path, list[str]], *threads: Thread, patches: bool 
         for at, name in enumerate(ids[1:], 1)
     )
     given: dict[str, object] = {
-        "repo": "acme/shop",
-        "number": 12,
-        "author": AUTHOR,
-        "title": "Sum up",
-        "url": "https://example.com/12",
-        "threads": threads,
-        "commits": commits,
-        "base": ids[0],
-        "head": ids[-1],
-        "git": str(folder),
-    }
+        "repo": "acme/shop", "number": 12, "author": AUTHOR, "title": "Sum up", "url": "https://example.com/12",
+        "threads": threads, "commits": commits, "base": ids[0], "head": ids[-1], "git": str(folder),
+    }  # fmt: skip
     pull = PullRequest.model_validate({**given, **more})
     files = git.changed_files(ids[0], ids[-1])
     change = Change(repo="acme/shop", base=ids[0], head=ids[-1], title="Sum up", files=files, git=str(folder))
@@ -116,15 +108,9 @@ def test_the_change_is_cut_back_to_before_its_first_answer(repository: tuple[Pat
     assert [file.path for file in kept.change.files] == ["a.py"]
     assert "for row" not in (kept.change.files[0].patch or "")
     assert kept.facts == {
-        "year": 2024,
-        "commits": 1,
-        "changed_files": 1,
-        "changed_lines": 2,
-        "hunks": 1,
-        "language": "Python",
-        "size": "XS",
-        **FINAL,
-    }
+        "year": 2024, "commits": 1, "changed_files": 1, "changed_lines": 2, "hunks": 1, "language": "Python",
+        "size": "XS", **FINAL,
+    }  # fmt: skip
 
 
 def test_both_classes_state_what_the_whole_pull_request_is(repository: tuple[Path, list[str]]) -> None:

@@ -80,11 +80,8 @@ def _answered(forge: Forge) -> dict[str, Any]:
     answer, commits = forge.documents["pulls/2"], forge.documents["pulls/2/commits"]
     pull = {name: answer[name] for name in ("number", "head", "base", "merged", "created_at")}
     spoken = {
-        "user": {"login": "bob"},
-        "commit_id": commits[0]["sha"],
-        "submitted_at": "2024-01-02",
-        "state": "APPROVED",
-    }
+        "user": {"login": "bob"}, "commit_id": commits[0]["sha"], "submitted_at": "2024-01-02", "state": "APPROVED",
+    }  # fmt: skip
     return {"repo": NAME, "pull": pull, "reviews": [spoken]}
 
 

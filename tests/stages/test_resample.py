@@ -214,9 +214,6 @@ def test_lock_files_tests_and_documents_do_not_make_a_change_like_another(contex
     assert set(Drawn(Resample(), items, context).ids) == {"flawed", "same product"}
     names = [row[0] for row in section(context.sections, "Balance").rows if row[1] == "after"]
     assert names == [
-        "product_lines",
-        "product_files",
-        "product_functions",
-        "commits",
-    ]
+        "product_lines", "product_files", "product_functions", "commits",
+    ]  # fmt: skip
     assert "AUC that is left (0.5 tells nothing): product_lines" in section(context.sections, "Balance").text

@@ -33,32 +33,22 @@ def run(stage: SelectRepos, context: BuildFolder) -> dict[str, str]:
 
 def test_context_crbenchs_rule_from_a_file(tmp_path: Path, context: BuildFolder) -> None:
     rows = (
-        "a/good,Python,50,,5001,,2025-04-01,0.61,red",
-        "a/second,Python,49,,9000,,2024-10-31,0.9,",
-        "a/third,Python,48,,9000,,2025-04-01,0.9,",
-        "a/mixed,Go,50,,9000,,2025-04-01,0.6,",
-        "a/asleep,Go,49,,9000,,2024-10-01,0.9,",
-        "a/small,Java,50,,5000,,2025-04-01,0.9,",
-        "a/cobol,COBOL,500,,9000,,2025-04-01,0.9,",
-        "a/starless,Python,,,9000,,2025-04-01,0.9,",
-        "a/unknown,Rust,9,,9000,,,0.9,",
-        "a/shareless,Rust,9,,9000,,2025-04-01,,",
+        "a/good,Python,50,,5001,,2025-04-01,0.61,red", "a/second,Python,49,,9000,,2024-10-31,0.9,",
+        "a/third,Python,48,,9000,,2025-04-01,0.9,", "a/mixed,Go,50,,9000,,2025-04-01,0.6,",
+        "a/asleep,Go,49,,9000,,2024-10-01,0.9,", "a/small,Java,50,,5000,,2025-04-01,0.9,",
+        "a/cobol,COBOL,500,,9000,,2025-04-01,0.9,", "a/starless,Python,,,9000,,2025-04-01,0.9,",
+        "a/unknown,Rust,9,,9000,,,0.9,", "a/shareless,Rust,9,,9000,,2025-04-01,,",
         "a/countless,Rust,9,,,,2025-04-01,0.9,",
-    )
+    )  # fmt: skip
     stage = SelectRepos(candidates=table(tmp_path, *rows))
     _, refused = popular(read_candidates(Path(stage.candidates)), ("Python",), 2)
     assert {one.name: one.reason for one in refused}["a/third"] == "not among the 2 most starred of Python"
     unstated = "its language's share, last activity or number of issues is not stated"
     assert run(stage, context) == {
-        "a/mixed": "its language is not over 60% of it",
-        "a/asleep": "not active in the 6 months before 2025-04-30",
-        "a/small": "not over 5,000 issues and pull requests",
-        "a/cobol": "in none of the languages",
-        "a/starless": "stars are not stated",
-        "a/unknown": unstated,
-        "a/shareless": unstated,
-        "a/countless": unstated,
-    }
+        "a/mixed": "its language is not over 60% of it", "a/asleep": "not active in the 6 months before 2025-04-30",
+        "a/small": "not over 5,000 issues and pull requests", "a/cobol": "in none of the languages",
+        "a/starless": "stars are not stated", "a/unknown": unstated, "a/shareless": unstated, "a/countless": unstated,
+    }  # fmt: skip
     assert chosen_repositories(context) == ("a/good", "a/second", "a/third")
     lines = (context.folder / RESULTS / "repositories.jsonl").read_bytes().splitlines()
     assert RepositoryCandidate.model_validate_json(lines[0]).name == "a/good"
@@ -69,15 +59,9 @@ def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(
     tmp_path: Path, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = (
-        "a/one,Python,,90,,90,,,",
-        "a/two,Python,,80,,80,,,",
-        "a/three,Python,,70,,70,,,",
-        "a/starred,Go,,95,,1,,,",
-        "a/busy,Go,,1,,95,,,",
-        "a/go,golang,,60,,60,,,",
-        "a/kotlin,Kotlin,,85,,85,,,",
-        "a/untold,Go,5,,,50,,,",
-    )
+        "a/one,Python,,90,,90,,,", "a/two,Python,,80,,80,,,", "a/three,Python,,70,,70,,,", "a/starred,Go,,95,,1,,,",
+        "a/busy,Go,,1,,95,,,", "a/go,golang,,60,,60,,,", "a/kotlin,Kotlin,,85,,85,,,", "a/untold,Go,5,,,50,,,",
+    )  # fmt: skip
     monkeypatch.setattr(select_repos.ranked, "__defaults__", (6, 2))
     stage = SelectRepos(rule="aacr_bench", candidates=table(tmp_path, *rows))
     assert run(stage, context) == {

@@ -121,14 +121,9 @@ def test_a_case_is_one_hunk_with_its_facts() -> None:
     assert third.change.focus == Span(path="a.py", start=20)
     assert fourth.change.files[0].old_path == "old.py"
     assert first.facts == {
-        "year": 2024,
-        "changed_files": 1,
-        "changed_lines": 1,
-        "pull": "acme/shop#1",
-        "size": "XS",
-        "hunks": 1,
+        "year": 2024, "changed_files": 1, "changed_lines": 1, "pull": "acme/shop#1", "size": "XS", "hunks": 1,
         "language": "Python",
-    }
+    }  # fmt: skip
 
 
 def test_a_hunk_has_the_language_of_its_file_and_not_that_of_the_whole_change() -> None:
@@ -145,11 +140,8 @@ def test_no_hunk_is_in_both_classes(grown: Grown) -> None:
     asked = on(grown, 5, position=4, now_line=5, outdated=False)
     cases, _ = split(SplitHunks(), grown.item(asked))
     assert [(c.verdict, c.change.files[0].path, next(iter(patch_of(c).split("\n+")[1:]), "")[:5]) for c in cases] == [
-        (False, "a.py", "x = 1"),
-        (True, "a.py", "y = 1"),
-        (True, "a.py", "z = 1"),
-        (True, "c.py", "d"),
-    ]
+        (False, "a.py", "x = 1"), (True, "a.py", "y = 1"), (True, "a.py", "z = 1"), (True, "c.py", "d"),
+    ]  # fmt: skip
     assert all("x = 2" not in patch_of(case) for case in cases)
 
 

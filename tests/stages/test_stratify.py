@@ -87,11 +87,8 @@ def test_what_does_not_state_a_fact_is_dropped(context: BuildFolder) -> None:
     drawn = Drawn(stage, items, context)
     reasons = {name: drop.reason for name, drop in drawn.drops.items()}
     assert reasons == {
-        "a": "not drawn",
-        "b": "does not state language",
-        "c": "does not state verdict",
-        "d": "does not state created",
-    }
+        "a": "not drawn", "b": "does not state language", "c": "does not state verdict", "d": "does not state created",
+    }  # fmt: skip
 
 
 def test_a_total_is_shared_out_in_proportion(context: BuildFolder) -> None:

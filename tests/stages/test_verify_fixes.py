@@ -122,14 +122,9 @@ def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp
     card, labels = built(shop, tmp_path / "bench", test=COMMAND)
     tiers = {title: label.tier for title, label in labels.items()}
     assert tiers == {
-        "Add total": Tier.VERIFIED,
-        "Add tax": Tier.TRACED,
-        "Add cents": Tier.TRACED,
-        "Add shipping": Tier.TRACED,
-        "Add stock": Tier.TRACED,
-        "Add label": Tier.TRACED,
-        "No rest below zero": Tier.TRACED,
-    }
+        "Add total": Tier.VERIFIED, "Add tax": Tier.TRACED, "Add cents": Tier.TRACED, "Add shipping": Tier.TRACED,
+        "Add stock": Tier.TRACED, "Add label": Tier.TRACED, "No rest below zero": Tier.TRACED,
+    }  # fmt: skip
     (section,) = [one for one in card.sections if one.by == "verify_fixes"]
     assert {str(row[0]): row[1] for row in section.rows} == {
         "verified": 1,

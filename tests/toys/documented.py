@@ -152,10 +152,6 @@ def home(folder: Path) -> dict[str, str]:
     """The environment of a user whose data and cache are in `folder`."""
     programs = str(Path(sys.executable).parent)
     return {
-        **os.environ,
-        "PATH": programs + os.pathsep + os.environ["PATH"],
-        "REVIEWGAUGE_DATA": str(folder / "data"),
-        "REVIEWGAUGE_CACHE": str(folder / "cache"),
-        "PYTHONUNBUFFERED": "1",
-        "COLUMNS": "100",
-    }
+        **os.environ, "PATH": programs + os.pathsep + os.environ["PATH"], "REVIEWGAUGE_DATA": str(folder / "data"),
+        "REVIEWGAUGE_CACHE": str(folder / "cache"), "PYTHONUNBUFFERED": "1", "COLUMNS": "100",
+    }  # fmt: skip

@@ -76,31 +76,13 @@ def _fill(forge: Gitlab) -> None:
     web = f"https://gitlab.example.com/{NAME}"
     refs = {"base_sha": forge.base, "start_sha": forge.base, "head_sha": forge.heads[1]}
     merge = {
-        "id": 900001,
-        "iid": 1,
-        "project_id": 5,
-        "title": "Sum by hand",
-        "description": "Closes #41",
-        "state": "merged",
-        "created_at": "2025-03-01T09:00:00.000Z",
-        "updated_at": "2025-03-03T09:00:00.000Z",
-        "merged_at": "2025-03-03T09:00:00.000Z",
-        "closed_at": None,
-        "target_branch": "main",
-        "source_branch": "feature",
-        "user_notes_count": 4,
-        "author": person("ann"),
-        "source_project_id": 5,
-        "target_project_id": 5,
-        "labels": ["pricing"],
-        "draft": False,
-        "sha": forge.heads[1],
-        "merge_commit_sha": None,
-        "squash_commit_sha": None,
-        "web_url": f"{web}/-/merge_requests/1",
-        "changes_count": "1",
-        "diff_refs": refs,
-    }
+        "id": 900001, "iid": 1, "project_id": 5, "title": "Sum by hand", "description": "Closes #41", "state": "merged",
+        "created_at": "2025-03-01T09:00:00.000Z", "updated_at": "2025-03-03T09:00:00.000Z",
+        "merged_at": "2025-03-03T09:00:00.000Z", "closed_at": None, "target_branch": "main", "source_branch": "feature",
+        "user_notes_count": 4, "author": person("ann"), "source_project_id": 5, "target_project_id": 5,
+        "labels": ["pricing"], "draft": False, "sha": forge.heads[1], "merge_commit_sha": None,
+        "squash_commit_sha": None, "web_url": f"{web}/-/merge_requests/1", "changes_count": "1", "diff_refs": refs,
+    }  # fmt: skip
     opened = {**merge, "iid": 2, "state": "opened", "merged_at": None, "created_at": "2025-03-02T09:00:00.000Z"}
     forge.documents = {
         "": {"id": 5, "path_with_namespace": NAME, "default_branch": "main", "visibility": "public", "web_url": web},
@@ -144,29 +126,17 @@ def _pushed(folder: Path, message: str, content: str, date: str) -> str:
 def _commit(folder: Path, own: str) -> dict[str, Any]:
     subject, when = run_git(folder, "show", "-s", "--format=%s%n%cI", own).split("\n")[:2]
     return {
-        "id": own,
-        "short_id": own[:8],
-        "title": subject,
-        "message": f"{subject}\n",
-        "author_name": "n",
-        "author_email": "e@example.org",
-        "authored_date": when,
-        "committed_date": when,
-        "parent_ids": [],
-    }
+        "id": own, "short_id": own[:8], "title": subject, "message": f"{subject}\n", "author_name": "n",
+        "author_email": "e@example.org", "authored_date": when, "committed_date": when, "parent_ids": [],
+    }  # fmt: skip
 
 
 def _version(forge: Gitlab, at: int) -> dict[str, Any]:
     return {
-        "id": 100 + at,
-        "head_commit_sha": forge.heads[at],
-        "base_commit_sha": forge.base,
-        "start_commit_sha": forge.base,
-        "created_at": f"2025-03-0{at + 1}T09:00:00.000Z",
-        "merge_request_id": 900001,
-        "state": "collected",
-        "real_size": "1",
-    }
+        "id": 100 + at, "head_commit_sha": forge.heads[at], "base_commit_sha": forge.base,
+        "start_commit_sha": forge.base, "created_at": f"2025-03-0{at + 1}T09:00:00.000Z", "merge_request_id": 900001,
+        "state": "collected", "real_size": "1",
+    }  # fmt: skip
 
 
 def _note(own: int, author: str, body: str, when: str, **more: Any) -> dict[str, Any]:
@@ -196,12 +166,8 @@ def _discussions(forge: Gitlab) -> list[dict[str, Any]]:
         ]
         shas = {"base_sha": forge.base, "start_sha": forge.base, "head_sha": commit}
         where = {
-            "old_path": "app.py",
-            "new_path": "app.py",
-            "position_type": "text",
-            "old_line": None,
-            "new_line": line,
-        }
+            "old_path": "app.py", "new_path": "app.py", "position_type": "text", "old_line": None, "new_line": line,
+        }  # fmt: skip
         return {**shas, **where, "line_range": {"start": sides[0], "end": sides[1]}}
 
     first, last = at(forge.heads[0], 3), at(forge.heads[1], 7, 6)
@@ -209,39 +175,17 @@ def _discussions(forge: Gitlab) -> list[dict[str, Any]]:
     solved = {"resolved": True, "resolved_by": person("ann"), "resolved_at": "2025-03-02T09:30:00.000Z"}
     pushed = "added 1 commit\n\n<ul><li>0a1b2c3d - Stop at the last one</li></ul>"
     return [
-        _talk(
-            "d1",
-            [
-                _note(
-                    201,
-                    "bob",
-                    "This reads past the end.",
-                    "2025-03-01T10:00:00.000Z",
-                    position=first,
-                    **solved,
-                ),
-                _note(202, "ann", "Fixed.", "2025-03-02T09:20:00.000Z", position=first, **solved),
-                _note(203, "ann", changed, "2025-03-02T09:00:00.000Z", system=True),
-            ],
-        ),
+        _talk("d1", [_note(201, "bob", "This reads past the end.", "2025-03-01T10:00:00.000Z", position=first,
+            **solved), _note(202, "ann", "Fixed.", "2025-03-02T09:20:00.000Z", position=first, **solved), _note(203,
+            "ann", changed, "2025-03-02T09:00:00.000Z", system=True)]),
         _talk("d2", [_note(204, "bob", "Why not sum()?", "2025-03-01T11:00:00.000Z", position=last, resolved=False)]),
         _talk("d3", [_note(205, "mel", "approved this merge request", "2025-03-02T12:00:00.000Z", system=True)]),
         _talk("d4", [_note(206, "ann", pushed, "2025-03-02T09:00:00.000Z", system=True)]),
         _talk("d5", [_note(207, "ann", "requested review from @bob", "2025-03-01T09:10:00.000Z", system=True)]),
-        _talk(
-            "d6",
-            [
-                _note(
-                    208,
-                    "ann",
-                    "changed title from **{-Draft: -}Sum** to **Sum{+ by hand+}**",
-                    "2025-03-01T09:20:00.000Z",
-                    system=True,
-                )
-            ],
-        ),
+        _talk("d6", [_note(208, "ann", "changed title from **{-Draft: -}Sum** to **Sum{+ by hand+}**",
+            "2025-03-01T09:20:00.000Z", system=True)]),
         _talk("d7", [_note(209, "eve", "When is this out?", "2025-03-02T13:00:00.000Z")]),
-    ]
+    ]  # fmt: skip
 
 
 class _Handler(BaseHTTPRequestHandler):

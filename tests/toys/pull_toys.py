@@ -34,14 +34,9 @@ def reference(one: Thread, **more: object) -> Comment:
 
 def pull(*threads: Thread, **more: object) -> PullRequest:
     fields: dict[str, object] = {
-        "repo": "acme/shop",
-        "number": 1,
-        "author": ANN,
-        "state": "closed",
-        "merged": True,
-        "repo_languages": {"Python": 900, "Shell": 100},
-        "threads": threads,
-    }
+        "repo": "acme/shop", "number": 1, "author": ANN, "state": "closed", "merged": True,
+        "repo_languages": {"Python": 900, "Shell": 100}, "threads": threads,
+    }  # fmt: skip
     return PullRequest.model_validate({**fields, **more})
 
 

@@ -296,20 +296,12 @@ def git_answer(folder: Path, method: str, path: str, names: Mapping[str, str], b
     """Git over HTTP, through git's own `http-backend`."""
     where, _, query = path.partition("?")
     environment = {
-        "PATH": os.environ["PATH"],
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_PROJECT_ROOT": str(folder),
-        "GIT_HTTP_EXPORT_ALL": "1",
-        "PATH_INFO": where,
-        "QUERY_STRING": query,
-        "REQUEST_METHOD": method,
-        "CONTENT_TYPE": names.get("content-type", ""),
-        "CONTENT_LENGTH": str(len(body)),
-        "HTTP_CONTENT_ENCODING": names.get("content-encoding", ""),
-        "GIT_PROTOCOL": names.get("git-protocol", ""),
+        "PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_PROJECT_ROOT": str(folder), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": where, "QUERY_STRING": query,
+        "REQUEST_METHOD": method, "CONTENT_TYPE": names.get("content-type", ""), "CONTENT_LENGTH": str(len(body)),
+        "HTTP_CONTENT_ENCODING": names.get("content-encoding", ""), "GIT_PROTOCOL": names.get("git-protocol", ""),
         "REMOTE_ADDR": "127.0.0.1",
-    }
+    }  # fmt: skip
     done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=False)
     head, _, content = done.stdout.partition(b"\r\n\r\n")
     found = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)

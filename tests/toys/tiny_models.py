@@ -24,18 +24,10 @@ VOCABULARY = [
 
 def config(**changes: object) -> dict[str, Any]:
     return {
-        "model_type": "bert",
-        "hidden_size": HIDDEN,
-        "intermediate_size": WIDE,
-        "num_attention_heads": HEADS,
-        "num_hidden_layers": LAYERS,
-        "max_position_embeddings": POSITIONS,
-        "layer_norm_eps": 1e-12,
-        "hidden_act": "gelu",
-        "pad_token_id": 0,
-        "vocab_size": len(VOCABULARY),
-        **changes,
-    }
+        "model_type": "bert", "hidden_size": HIDDEN, "intermediate_size": WIDE, "num_attention_heads": HEADS,
+        "num_hidden_layers": LAYERS, "max_position_embeddings": POSITIONS, "layer_norm_eps": 1e-12,
+        "hidden_act": "gelu", "pad_token_id": 0, "vocab_size": len(VOCABULARY), **changes,
+    }  # fmt: skip
 
 
 def weights(seed: int = 0, layers: int = LAYERS) -> dict[str, npt.NDArray[np.float32]]:

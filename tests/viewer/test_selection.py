@@ -82,12 +82,9 @@ def test_where_a_systems_reviews_are_kept(one: Path, tmp_path: Path) -> None:
     assert chosen.name == "one and two"
     homes = {name: chosen.home_of(name) for name in chosen.systems}
     assert {name: (run.path.name, own) for name, (run, own) in homes.items()} == {
-        "finder": ("one", "finder"),
-        "one:half": ("one", "half"),
-        "silent": ("one", "silent"),
-        "two:half": ("two", "half"),
-        "x:y+z": ("two", "x:y+z"),
-    }
+        "finder": ("one", "finder"), "one:half": ("one", "half"), "silent": ("one", "silent"),
+        "two:half": ("two", "half"), "x:y+z": ("two", "x:y+z"),
+    }  # fmt: skip
     for name in ("half", "nobody", ""):
         with pytest.raises(UserError, match="there is no system"):
             chosen.home_of(name)

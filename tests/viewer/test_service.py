@@ -279,13 +279,8 @@ def test_a_run_that_vanishes(reader: Client, runs: Path) -> None:
 def posted(client: Client, key: str, **changed: object) -> Answered:
     """What a reader says of the false comment of `half` on the first change."""
     form: dict[str, object] = {
-        "change": 1,
-        "system": "half",
-        "attempt": 1,
-        "comment": "n5",
-        "finding": "",
-        "says": "yes",
-    }
+        "change": 1, "system": "half", "attempt": 1, "comment": "n5", "finding": "", "says": "yes",
+    }  # fmt: skip
     return client.send(f"/r/{key}/label", form | changed)
 
 

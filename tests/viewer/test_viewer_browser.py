@@ -96,12 +96,8 @@ def addresses(runs: Path, origin: str) -> list[str]:
     names = ("index", "slices", "changes", "change-1", "change-2-split", "against-1-2")
     made = [f"{plain}/{name}.html" for name in names]
     return [
-        f"{origin}/index.html",
-        *made,
-        f"{plain}/change-99.html",
-        f"{twins}/change-1.html",
-        f"{twins}/beside-1-3.html",
-    ]
+        f"{origin}/index.html", *made, f"{plain}/change-99.html", f"{twins}/change-1.html", f"{twins}/beside-1-3.html",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

@@ -15,35 +15,14 @@ def found(verdict: GateVerdict = GateVerdict.WORSE, **more: object) -> Gate:
     fields: dict[str, object] = {
         "verdict": verdict,
         "reason": "the whole interval says worse, and reaches past the margin",
-        "metric": "hits()",
-        "label": "hits",
-        "measure": "f1",
-        "unit": "share",
-        "lower_is_better": False,
-        "margin": 0.02,
-        "candidate": "new",
-        "baseline": "old",
-        "candidate_value": 0.41,
-        "baseline_value": 0.5,
-        "difference": -0.09,
-        "low": -0.15,
-        "high": -0.03,
-        "level": 0.95,
-        "n": 3,
-        "of": 3,
-        "clusters": 3,
-        "clustered_by": "change",
+        "metric": "hits()", "label": "hits", "measure": "f1", "unit": "share", "lower_is_better": False, "margin": 0.02,
+        "candidate": "new", "baseline": "old", "candidate_value": 0.41, "baseline_value": 0.5, "difference": -0.09,
+        "low": -0.15, "high": -0.03, "level": 0.95, "n": 3, "of": 3, "clusters": 3, "clustered_by": "change",
         "attempts": (3, 3),
-        "cases": (
-            GateCase(case="a", gain=-0.06, outcome="lost", unstable=True),
-            GateCase(case="b", gain=0.01, outcome="won", unstable=False),
-            GateCase(case="c", gain=None, outcome="undefined"),
-        ),
-        "dataset": "mine",
-        "benchmark": "b" * 64,
-        "resamples": 100,
-        "seed": 0,
-    }
+        "cases": (GateCase(case="a", gain=-0.06, outcome="lost", unstable=True), GateCase(case="b", gain=0.01,
+            outcome="won", unstable=False), GateCase(case="c", gain=None, outcome="undefined")),
+        "dataset": "mine", "benchmark": "b" * 64, "resamples": 100, "seed": 0,
+    }  # fmt: skip
     return Gate.model_validate({**fields, **more})
 
 

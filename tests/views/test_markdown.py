@@ -17,12 +17,9 @@ HOSTILE = "<img src=x onerror=alert(1)> [x](javascript:y) **b** | `c` \x1b[31mre
 
 def card(**fields: object) -> BuildCard:
     usual: dict[str, object] = {
-        "title": "T",
-        "recipe": "local",
-        "source": "shop",
-        "built": datetime(2026, 1, 2, tzinfo=UTC),
+        "title": "T", "recipe": "local", "source": "shop", "built": datetime(2026, 1, 2, tzinfo=UTC),
         "reviewgauge": "0",
-    }
+    }  # fmt: skip
     return BuildCard.model_validate({**usual, **fields})
 
 

@@ -69,12 +69,8 @@ def test_csv_rounds_nothing_runs_nothing_and_keeps_interval_n_unit_and_published
     (row,) = csv.DictReader(io.StringIO(written(report(exact))["tables/t.csv"]))
     assert float(row["a"]) == 1 / 3 and float(row["a: low"]) == 1 / 3 - 0.1
     assert (row["a: n"], row["a: unit"], row["a: published"], row["b"], row["fake"]) == (
-        "12",
-        "share",
-        "0.4",
-        "–",
-        "no",
-    )
+        "12", "share", "0.4", "–", "no",
+    )  # fmt: skip
     evil = written(report(table()))["tables/t.csv"]
     assert "\n\"'=cmd" in evil or "\n'=cmd" in evil
 

@@ -240,14 +240,9 @@ def test_slices_by_fact_are_named_and_ordered() -> None:
     cases = [*make_cases(6, lines=facts, ok=[True, False]), Case(id="z", change=make_cases(1)[0].change)]
     found = board(mean_scores("a", cases, [1, 0, 0, 1, 0, 0, 1]), cases, slices=["lines", "ok"])
     assert [(piece.value, piece.n, piece.facet) for piece in found.slices] == [
-        ("9", 2, False),
-        ("20", 2, False),
-        ("100", 2, False),
-        ("(not stated)", 1, False),
-        ("false", 3, False),
-        ("true", 3, False),
-        ("(not stated)", 1, False),
-    ]
+        ("9", 2, False), ("20", 2, False), ("100", 2, False), ("(not stated)", 1, False), ("false", 3, False),
+        ("true", 3, False), ("(not stated)", 1, False),
+    ]  # fmt: skip
     assert found.slices[2].systems[0].estimates[0].value == 1
     with pytest.raises(UserError, match="lang") as raised:
         board(mean_scores("a", cases, [0] * 7), cases, slices=["lang"])

@@ -104,13 +104,10 @@ def founded(case: Case, *tiers: Tier | None) -> Case:
 
 def test_the_upper_tiers_are_one_slice_and_changes_without_a_tier_are_in_none() -> None:
     tiers: list[tuple[Tier | None, ...]] = [
-        (Tier.VERIFIED,),
-        (Tier.CONFIRMED, Tier.VERIFIED),
-        (Tier.TRACED,),
+        (Tier.VERIFIED,), (Tier.CONFIRMED, Tier.VERIFIED), (Tier.TRACED,),
         (Tier.TRACED, Tier.VERIFIED),  # as well founded as its worst finding
-        (),
-        (None,),
-    ]
+        (), (None,),
+    ]  # fmt: skip
     cases = [founded(case, *own) for case, own in zip(make_cases(6), tiers, strict=True)]
     run = ScoredRun(Mean(), cases, mean_scores("a", cases, [1, 0, 0, 0, 1, 1]), benchmark=BENCHMARK)
     assert tier_slice(cases) == ["tier"]

@@ -161,27 +161,12 @@ def test_an_honest_metric_passes_every_check() -> None:
     checks = checks_of("")
     assert [name for name, check in checks.items() if check.ok is not True] == ["the fix, proposed on its lines"]
     assert set(checks) == {
-        "nothing breaks",
-        "oracle: recall",
-        "oracle: precision",
-        "all phrasings: recall",
-        "silence: recall",
-        "silence: f1",
-        "silence: precision",
-        "accounts add up",
-        "shares are shares",
-        "order does not matter",
-        "spam never gains",
-        "wrong lines",
-        "another change's findings",
-        "... on the right lines",
-        "empty words on the right lines",
-        "the fix, proposed on its lines",
-        "a greeting",
-        "the change, told back",
-        "parrot",
-        "other phrasings",
-    }
+        "nothing breaks", "oracle: recall", "oracle: precision", "all phrasings: recall", "silence: recall",
+        "silence: f1", "silence: precision", "accounts add up", "shares are shares", "order does not matter",
+        "spam never gains", "wrong lines", "another change's findings", "... on the right lines",
+        "empty words on the right lines", "the fix, proposed on its lines", "a greeting", "the change, told back",
+        "parrot", "other phrasings",
+    }  # fmt: skip
     assert checks["oracle: recall"].found == "1.0000 (10 of 10)"
     assert checks["silence: precision"].found == "undefined"
     assert checks["other phrasings"].found == "recall 1.0000 over 1 findings, against 0.0000"
@@ -387,14 +372,9 @@ def test_words_that_come_again_in_many_cases() -> None:
     cases = [sound(f"c{n}").model_copy(update={"references": (said,)}) for n in range(3)]
     assert lint(cases[:2]) == []
     assert lint(cases) == [
-        LintFinding(
-            level="warning",
-            rule="duplicate_everywhere",
-            case="c0",
-            item="abc",
-            message='"please add a test for this." is a reference of 3 cases',
-        )
-    ]
+        LintFinding(level="warning", rule="duplicate_everywhere", case="c0", item="abc",
+            message='"please add a test for this." is a reference of 3 cases'),
+    ]  # fmt: skip
 
 
 def test_right_and_wrong_at_once_is_an_error_at_one_place_and_a_warning_at_two() -> None:

@@ -264,11 +264,8 @@ def test_tables_that_are_none_are_refused() -> None:
 def test_measures_have_the_names_of_the_field() -> None:
     measures: list[Measure] = [*EVERY, *OF_TWO]
     assert [m.name for m in measures[:4]] == [
-        "percent agreement",
-        "within 1",
-        "Fleiss' kappa",
-        "Krippendorff's alpha (nominal)",
-    ]
+        "percent agreement", "within 1", "Fleiss' kappa", "Krippendorff's alpha (nominal)",
+    ]  # fmt: skip
     assert len({m.name for m in measures}) == len(measures)
 
 

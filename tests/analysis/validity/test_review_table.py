@@ -40,14 +40,9 @@ def test_every_review_is_a_row_or_counted_with_its_reason() -> None:
     assert [bench.keys[at][1] for at in judged.place] == ["tool"]
     assert (judged.score.tolist(), judged.human.tolist()) == ([0.5], [3.0])
     assert judged.left_out == {
-        "written by people": 1,
-        "no human label": 1,
-        "not scored": 1,
-        "the review failed": 1,
-        "the metric failed": 1,
-        "the metric does not apply: has no reference": 1,
-        "labels on reviews that are not in the run": 1,
-    }
+        "written by people": 1, "no human label": 1, "not scored": 1, "the review failed": 1, "the metric failed": 1,
+        "the metric does not apply: has no reference": 1, "labels on reviews that are not in the run": 1,
+    }  # fmt: skip
     assert judged.n + sum(judged.left_out.values()) == len(outcomes) + 1
 
 

@@ -54,14 +54,10 @@ def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: P
     files = tmp_path / "files"
     files.mkdir()
     sample = {
-        "change_line_count": 5,
-        "project_main_language": "Python",
-        "source_commit": change.base,
-        "target_commit": change.head,
-        "githubPrUrl": "https://github.com/owner/name/pull/1",
-        "comments": [],
+        "change_line_count": 5, "project_main_language": "Python", "source_commit": change.base,
+        "target_commit": change.head, "githubPrUrl": "https://github.com/owner/name/pull/1", "comments": [],
         "category": "Bug Fix",
-    }
+    }  # fmt: skip
     (files / "positive_samples.json").write_text(json.dumps([sample]))
     (files / "negative_samples.json").write_text("[]")
     data = AacrBench(path=str(files))
@@ -69,11 +65,8 @@ def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: P
     assert got == (1, 1, 0, ())
     assert data.cases()[0].change.has_diff
     assert fetch_code(data, files, forge=forge.url) == (
-        1,
-        0,
-        1,
-        (),
-    )
+        1, 0, 1, (),
+    )  # fmt: skip
 
 
 class SmallBench(ReviewBench):

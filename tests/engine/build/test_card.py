@@ -28,15 +28,9 @@ def test_every_case_and_every_finding_is_counted_once() -> None:
         case("5", verdict=False),
     )
     assert list(found.counts.items()) == [
-        ("changes", 5),
-        ("changed", 3),
-        ("clean", 1),
-        ("without a verdict", 1),
-        ("references", 3),
-        ("findings", 2),
-        ("neutral", 0),
-        ("rejected", 0),
-    ]
+        ("changes", 5), ("changed", 3), ("clean", 1), ("without a verdict", 1), ("references", 3), ("findings", 2),
+        ("neutral", 0), ("rejected", 0),
+    ]  # fmt: skip
 
 
 def test_numbers_are_spread_and_words_are_counted() -> None:

@@ -34,14 +34,8 @@ def test_each_source_is_counted_alone_and_together_before_merging() -> None:
     section = counted(first, second).section()
     assert section is not None
     assert section.columns == (
-        "source",
-        "comments",
-        "findings",
-        "alone",
-        "with others",
-        "references",
-        "references alone",
-    )
+        "source", "comments", "findings", "alone", "with others", "references", "references alone",
+    )  # fmt: skip
     assert section.rows == (
         ("people", 2, 2, 1, 1, 2, 1),
         ("claude", 2, 2, 1, 1, 2, 1),

@@ -40,22 +40,15 @@ def test_the_funnel_adds_up_stage_by_stage(tmp_path: Path) -> None:
     assert [item.id for item in kept] == ["case-2-a", "case-2-b", "case-6-a", "case-6-b"]
     rows = [tally.row() for tally in line.counts]
     assert [(r.entered, r.made, r.kept, r.dropped, r.failed) for r in rows] == [
-        (0, 9, 9, 0, 0),
-        (9, 0, 4, 5, 0),
-        (4, 4, 8, 0, 0),
-        (8, 0, 6, 2, 0),
-        (6, 0, 4, 0, 2),
-    ]
+        (0, 9, 9, 0, 0), (9, 0, 4, 5, 0), (4, 4, 8, 0, 0), (8, 0, 6, 2, 0), (6, 0, 4, 0, 2),
+    ]  # fmt: skip
     assert rows[1].reasons == {"odd": 5}
     assert rows[4].failures == {"crash": 2}
     drops = [json.loads(text) for text in (tmp_path / "drops.jsonl").read_text().splitlines()]
     assert len(drops) == 7
     assert drops[-1] | {"item": ""} == {
-        "item": "",
-        "by": "build_toys.Middle",
-        "reason": "the largest",
-        "detail": drops[-1]["item"],
-    }
+        "item": "", "by": "build_toys.Middle", "reason": "the largest", "detail": drops[-1]["item"],
+    }  # fmt: skip
     assert "ZeroDivisionError" in (tmp_path / "failures.jsonl").read_text()
 
 

@@ -58,12 +58,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert run.outcomes() == [said(0), failed(1)]
     assert run.scores() == [scored(0)]
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
-        "cases.jsonl",
-        "lock",
-        "manifest.json",
-        "reviews.jsonl",
-        "scores.jsonl",
-    ]
+        "cases.jsonl", "lock", "manifest.json", "reviews.jsonl", "scores.jsonl",
+    ]  # fmt: skip
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------

@@ -134,25 +134,16 @@ def test_comments_in_the_code_silence_nobody(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": python, "m.js": js})
     loud = {(f.tool, f.rule, f.start, *f.agree) for f in run(change).findings}
     assert loud == {
-        ("ruff", "F401", 2),
-        ("ruff", "S307", 42),
-        ("smells", "cyclomatic", 5),
-        ("smells", "long-branch", 5),
+        ("ruff", "F401", 2), ("ruff", "S307", 42), ("smells", "cyclomatic", 5), ("smells", "long-branch", 5),
         ("lizard", "cyclomatic", 2),
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.slow
 def test_odd_file_names_are_files_and_not_options(tmp_path: Path) -> None:
     names = [
-        "@args.py",
-        "-rf.py",
-        "--config=evil.py",
-        "a b;$(touch MARK).py",
-        "ünï.py",
-        "build/x.py",
-        "node_modules/y.py",
-    ]
+        "@args.py", "-rf.py", "--config=evil.py", "a b;$(touch MARK).py", "ünï.py", "build/x.py", "node_modules/y.py",
+    ]  # fmt: skip
     change = make_change(tmp_path, {"x": ""}, dict.fromkeys(names, "import os\n"))
     assert {f.path for f in run(change).findings} == set(names)
 
@@ -177,13 +168,10 @@ def test_what_does_not_parse_is_said_and_the_rest_is_read(tmp_path: Path) -> Non
     files: dict[str, str | bytes | None] = {
         "old.py": "print 'x'\n",
         "latin.py": "# -*- coding: latin-1 -*-\nimport os\nx = '\xe9'\n".encode("latin-1"),
-        "wrong.py": b"import os\nx = '\xe9'\n",
-        "good.py": "import os\n",
-        "deep.py": "x = " + "(" * 300 + ")" * 300 + "\n",
-        "long.py": "x = " + " + ".join(["'a'"] * 3000) + "\n",
-        "huge.py": "x = 1\n" * 200_000,
-        "gone.sh": "",
-    }
+        "wrong.py": b"import os\nx = '\xe9'\n", "good.py": "import os\n",
+        "deep.py": "x = " + "(" * 300 + ")" * 300 + "\n", "long.py": "x = " + " + ".join(["'a'"] * 3000) + "\n",
+        "huge.py": "x = 1\n" * 200_000, "gone.sh": "",
+    }  # fmt: skip
     change = make_change(tmp_path, {"x": ""}, files)
     found = run(change)
     assert {drop.item for drop in found.unread} == {"old.py", "wrong.py", "deep.py", "huge.py"}

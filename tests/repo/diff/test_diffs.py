@@ -133,17 +133,12 @@ index 0000000..8888888
 def test_everything_that_git_prints_is_told_apart() -> None:
     files = {file.path: file for file in split_diff(GIT_DIFF)}
     assert [(f.path, f.old_path, f.status.value, f.binary) for f in files.values()] == [
-        ("new name.py", "old name.py", "renamed", False),
-        ("copied.txt", "copy.txt", "copied", False),
-        ("run me.sh", None, "modified", False),
-        ("logo.png", None, "added", True),
-        ("blob.bin", None, "modified", True),
-        ("gone.txt", None, "deleted", False),
-        ("empty.txt", None, "added", False),
-        ("naïve\uf009.txt", None, "modified", False),
-        ("lib", None, "modified", False),
+        ("new name.py", "old name.py", "renamed", False), ("copied.txt", "copy.txt", "copied", False),
+        ("run me.sh", None, "modified", False), ("logo.png", None, "added", True), ("blob.bin", None, "modified", True),
+        ("gone.txt", None, "deleted", False), ("empty.txt", None, "added", False),
+        ("naïve\uf009.txt", None, "modified", False), ("lib", None, "modified", False),
         ("link", None, "type_changed", False),
-    ]
+    ]  # fmt: skip
     assert files["logo.png"].patch is None
     assert files["run me.sh"].patch == files["empty.txt"].patch == ""
     renamed = parse_patch(files["new name.py"].patch or "")

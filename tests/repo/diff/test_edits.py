@@ -77,12 +77,9 @@ def test_other_words_of_a_block_say_nothing_of_lines(words: str) -> None:
 @pytest.mark.parametrize(("words", "place"), [(":-1+2", (3, 6)), (":-0+0", (4, 4)), ("", (2, 4))])
 def test_discussions_of_gitlab_keep_the_offsets(words: str, place: tuple[int, int]) -> None:
     position = {
-        "new_path": "a.py",
-        "old_path": "a.py",
-        "new_line": 4,
-        "head_sha": "c",
+        "new_path": "a.py", "old_path": "a.py", "new_line": 4, "head_sha": "c",
         "line_range": {"start": {"new_line": 2}, "end": {"new_line": 4}},
-    }
+    }  # fmt: skip
     note = {"id": 1, "body": block(words, "x"), "author": {"username": "bob"}, "position": position}
     discussion = {"id": "d", "individual_note": False, "notes": [note]}
     (parsed,) = load(Format, "gitlab").read(json.dumps([discussion]).encode(), "d.gitlab.json")

@@ -68,13 +68,8 @@ def read(text: bytes, sizes: list[int], largest: int = UNLIMITED, room: int = UN
 def test_files_and_patches_go_together(printed: bytes) -> None:
     found = read(printed, [len(printed)])
     assert {path: patch is not None and patch.count("\n+") for path, patch in found.items()} == {
-        "a\uf00adiff --git a/q b/q\uf001": 1,
-        "big": 300,
-        "f": 1,
-        "gone": 0,
-        "link": 1,
-        "z": 1,
-    }
+        "a\uf00adiff --git a/q b/q\uf001": 1, "big": 300, "f": 1, "gone": 0, "link": 1, "z": 1,
+    }  # fmt: skip
 
 
 @given(sizes=st.lists(st.integers(1, 4_000), min_size=1, max_size=5))
@@ -100,54 +95,28 @@ def test_damage_never_makes_it_fail(printed: bytes, text: bytes, inside: bool) -
 
 def test_every_kind_of_change(tmp_path: Path) -> None:
     base: dict[bytes, Content] = {
-        b"kept": BODY,
-        b"moved from": BODY + b"own\n",
-        b"gone": b"bye",
-        b"mode.sh": b"echo\n",
-        b"image": b"\x00\x01",
-        b"retyped": b"text\n",
-        b"late nul": b"a" * 9000 + b"\x00\nb\n",
-        b"crlf": BODY.replace(b"\n", b"\r\n"),
-        b"module": (MODULE, b"1" * 40),
-        b"latin": "caf\xe9\n".encode("latin-1"),
-    }
+        b"kept": BODY, b"moved from": BODY + b"own\n", b"gone": b"bye", b"mode.sh": b"echo\n", b"image": b"\x00\x01",
+        b"retyped": b"text\n", b"late nul": b"a" * 9000 + b"\x00\nb\n", b"crlf": BODY.replace(b"\n", b"\r\n"),
+        b"module": (MODULE, b"1" * 40), b"latin": "caf\xe9\n".encode("latin-1"),
+    }  # fmt: skip
     edits: dict[bytes, Content] = {
-        b"kept": BODY.replace(b"line 9\n", b"LINE 9\r\n"),
-        b"moved from": None,
-        b"moved to": BODY + b"changed\n",
-        b"gone": None,
-        b"mode.sh": (PROGRAM, b"echo\n"),
-        b"image": b"\x00\x02",
-        b"retyped": (LINK, b"kept"),
+        b"kept": BODY.replace(b"line 9\n", b"LINE 9\r\n"), b"moved from": None, b"moved to": BODY + b"changed\n",
+        b"gone": None, b"mode.sh": (PROGRAM, b"echo\n"), b"image": b"\x00\x02", b"retyped": (LINK, b"kept"),
         b"late nul": b"a" * 9000 + b"\x00\nc\n",
         b"crlf": BODY.replace(b"\n", b"\r\n").replace(b"line 3\r", b"LINE 3\r"),
-        b"module": (MODULE, b"2" * 40),
-        b"latin": "caf\xe8\n".encode("latin-1"),
-        b"no newline": b"a\nb",
-        b"empty": b"",
+        b"module": (MODULE, b"2" * 40), b"latin": "caf\xe8\n".encode("latin-1"), b"no newline": b"a\nb", b"empty": b"",
         ODD: b"x\n",
         b"diff --git a/x b/x": b"diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n",
-    }
+    }  # fmt: skip
     ids = write_history(tmp_path / "r", [Written(base), Written(edits, b"second")])
     repository = Repository(tmp_path / "r")
     root, newest = changes(repository, EMPTY, ids[0]), changes(repository, ids[0], ids[1])
     assert set(status(root).values()) == {"added"} and len(root) == len(base)
     assert status(newest) == {
-        "crlf": "modified",
-        "diff --git a/x b/x": "added",
-        "empty": "added",
-        "gone": "deleted",
-        "image": "modified",
-        "kept": "modified",
-        "late nul": "modified",
-        "latin": "modified",
-        "mode.sh": "modified",
-        "module": "modified",
-        "moved to": "renamed",
-        "no newline": "added",
-        ODD_TEXT: "added",
-        "retyped": "type_changed",
-    }
+        "crlf": "modified", "diff --git a/x b/x": "added", "empty": "added", "gone": "deleted", "image": "modified",
+        "kept": "modified", "late nul": "modified", "latin": "modified", "mode.sh": "modified", "module": "modified",
+        "moved to": "renamed", "no newline": "added", ODD_TEXT: "added", "retyped": "type_changed",
+    }  # fmt: skip
     files = newest
     assert files["moved to"].old_path == "moved from"
     assert files["image"].binary and files["image"].patch is None

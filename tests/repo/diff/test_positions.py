@@ -75,22 +75,12 @@ def test_markers_are_read(text: str, expected: Marker | None) -> None:
 
 def test_positions_count_later_headers_and_missing_newlines() -> None:
     expected = {
-        1: (Side.NEW, 1),
-        2: (Side.OLD, 2),
-        3: (Side.NEW, 2),
-        4: (Side.NEW, 3),
-        5: (Side.NEW, 4),
+        1: (Side.NEW, 1), 2: (Side.OLD, 2), 3: (Side.NEW, 2), 4: (Side.NEW, 3), 5: (Side.NEW, 4),
         6: None,  # the second header
-        7: (Side.NEW, 20),
-        8: (Side.OLD, 21),
+        7: (Side.NEW, 20), 8: (Side.OLD, 21),
         9: None,  # "\ No newline at end of file"
-        10: (Side.NEW, 21),
-        11: (Side.NEW, 22),
-        12: None,
-        13: None,
-        0: None,
-        -1: None,
-    }
+        10: (Side.NEW, 21), 11: (Side.NEW, 22), 12: None, 13: None, 0: None, -1: None,
+    }  # fmt: skip
     assert {position: line_at(PATCH, position) for position in expected} == expected
     assert line_at("", 1) is None and hunk_at(PATCH, Side.NEW, 9) is None
 

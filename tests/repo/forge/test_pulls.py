@@ -22,34 +22,18 @@ ANN, BOB = {"login": "ann", "type": "User"}, {"login": "bob", "type": "User"}
 
 def comment(number: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": number,
-        "path": "a.py",
-        "side": "RIGHT",
-        "original_line": 3,
-        "line": 3,
-        "position": 4,
-        "original_position": 4,
-        "original_commit_id": "c1",
-        "commit_id": "c2",
-        "diff_hunk": HUNK,
-        "body": "Why?",
-        "user": BOB,
-        "author_association": "MEMBER",
-        "created_at": f"2024-05-01T10:{number:02}:00Z",
-        "subject_type": "line",
-        **more,
-    }
+        "id": number, "path": "a.py", "side": "RIGHT", "original_line": 3, "line": 3, "position": 4,
+        "original_position": 4, "original_commit_id": "c1", "commit_id": "c2", "diff_hunk": HUNK, "body": "Why?",
+        "user": BOB, "author_association": "MEMBER", "created_at": f"2024-05-01T10:{number:02}:00Z",
+        "subject_type": "line", **more,
+    }  # fmt: skip
 
 
 def raw(**more: Any) -> dict[str, Any]:
     pull = {
-        "number": 7,
-        "title": "Add",
-        "user": ANN,
-        "created_at": "2024-05-01T10:00:00Z",
-        "base": {"ref": "main", "sha": "b0"},
-        "head": {"sha": "c2", "repo": {"full_name": "ann/n"}},
-    }
+        "number": 7, "title": "Add", "user": ANN, "created_at": "2024-05-01T10:00:00Z",
+        "base": {"ref": "main", "sha": "b0"}, "head": {"sha": "c2", "repo": {"full_name": "ann/n"}},
+    }  # fmt: skip
     return {"repo": "o/n", "pull": pull, **more}
 
 
@@ -154,34 +138,17 @@ def test_events_read_the_same_from_rest_and_graphql() -> None:
     }
     rest: list[Any] = [
         {"event": "commented", "created_at": "2024-05-01T10:00:00Z"},
-        {
-            "event": "cross-referenced",
-            "created_at": "2024-05-02T10:00:00Z",
-            "actor": BOB,
-            "source": {"type": "issue", "issue": {**issue, "pull_request": {"url": "x"}}},
-        },
-        {
-            "event": "head_ref_force_pushed",
-            "created_at": "2024-05-03T10:00:00Z",
-            "actor": ANN,
-            "commit_id": "c2",
-        },
-    ]
+        {"event": "cross-referenced", "created_at": "2024-05-02T10:00:00Z", "actor": BOB, "source": {"type": "issue",
+            "issue": {**issue, "pull_request": {"url": "x"}}}},
+        {"event": "head_ref_force_pushed", "created_at": "2024-05-03T10:00:00Z", "actor": ANN, "commit_id": "c2"},
+    ]  # fmt: skip
     graphql: list[Any] = [
-        {
-            "__typename": "HeadRefForcePushedEvent",
-            "createdAt": "2024-05-03T10:00:00Z",
-            "actor": {"__typename": "User", "login": "ann"},
-            "beforeCommit": {"oid": "c1"},
-            "afterCommit": {"oid": "c2"},
-        },
-        {
-            "__typename": "CrossReferencedEvent",
-            "createdAt": "2024-05-02T10:00:00Z",
-            "actor": {"__typename": "User", "login": "bob"},
-            "source": {"__typename": "PullRequest", "number": 3, "repository": {"nameWithOwner": "o/n"}},
-        },
-    ]
+        {"__typename": "HeadRefForcePushedEvent", "createdAt": "2024-05-03T10:00:00Z", "actor": {"__typename": "User",
+            "login": "ann"}, "beforeCommit": {"oid": "c1"}, "afterCommit": {"oid": "c2"}},
+        {"__typename": "CrossReferencedEvent", "createdAt": "2024-05-02T10:00:00Z", "actor": {"__typename": "User",
+            "login": "bob"}, "source": {"__typename": "PullRequest", "number": 3,
+            "repository": {"nameWithOwner": "o/n"}}},
+    ]  # fmt: skip
     assert read_events(rest, []) == read_events([], graphql)
     first, second = read_events(rest, [])
     assert (first.kind, first.source, first.source_is_pull) == ("cross-referenced", "o/n#3", True)
@@ -265,11 +232,8 @@ def test_an_issue_knows_the_pull_requests_that_refer_to_it() -> None:
     issue: dict[str, Any] = {"number": 3, "title": "It breaks", "body": None, "state": "closed", "user": None}
     found = read_issue_history({"repo": "o/n", "issue": issue, "comments": [], "timeline": [crossed, crossed]})
     assert (found.issue.title, found.issue.body, found.references, found.is_pull) == (
-        "It breaks",
-        "",
-        ("o/n#7",),
-        False,
-    )
+        "It breaks", "", ("o/n#7",), False,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -54,16 +54,12 @@ def test_what_is_not_read_has_a_reason(written: tuple[Repository, str]) -> None:
     repository, head = written
     with BlobReader(repository, largest=4_000) as blobs:
         reasons = {
-            f"{head}:no": "is not in the repository",
-            "0" * 40: "is not in the repository",
-            f"{head}:d": "is a tree, not a file",
-            head: "is a commit, not a file",
-            f"{head}:large": "5,000 bytes, over the limit of 4,000",
-            "": "has a name that git cannot look up",
-            "a\nb": "has a name that git cannot look up",
-            f"{head}:module": "is not in the repository",
+            f"{head}:no": "is not in the repository", "0" * 40: "is not in the repository",
+            f"{head}:d": "is a tree, not a file", head: "is a commit, not a file",
+            f"{head}:large": "5,000 bytes, over the limit of 4,000", "": "has a name that git cannot look up",
+            "a\nb": "has a name that git cannot look up", f"{head}:module": "is not in the repository",
             f"{head}:f1": "",
-        }
+        }  # fmt: skip
         assert {name: blobs.look(name).problem for name in reasons} == reasons
         assert list(blobs.read_many(reasons)) == [None] * 8 + [b"1\n"]
         assert blobs.look(f"{head}:large").size == 5_000

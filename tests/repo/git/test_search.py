@@ -25,11 +25,8 @@ def test_lines_are_found_with_their_place(tmp_path: Path) -> None:
     found, cut = search_text(repository, head, "total")
     assert not cut
     assert [(hit.line, hit.text) for hit in found] == [
-        (1, "def total(x):"),
-        (1, "total(1)"),
-        (2, "totals"),
-        (1, "a total"),
-    ]
+        (1, "def total(x):"), (1, "total(1)"), (2, "totals"), (1, "a total"),
+    ]  # fmt: skip
     assert [hit.path for hit in found[:3]] == ["a.py", "lib/b.py", "lib/b.py"]
     assert repository.blob(head, found[3].path) == b"a total\n"
     below = search_text(repository, head, "total", below="lib", words=True, ignore_case=True)

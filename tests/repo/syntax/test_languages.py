@@ -15,16 +15,10 @@ from reviewgauge.repo.syntax.languages import (
 
 def test_the_language_of_a_name() -> None:
     known = {
-        "src/a.py a.PYI": "Python",
-        "web/a.jsx": "JavaScript",
-        "web/a.tsx a.mts": "TypeScript",
-        "a.h": "C",
-        "a.hpp": "C++",
-        "Rakefile": "Ruby",
-        "docker/Dockerfile docker/Dockerfile.dev": "Dockerfile",
-        "CMakeLists.txt": "CMake",
-        "a.json a.md py .py a.py/b": "",
-    }
+        "src/a.py a.PYI": "Python", "web/a.jsx": "JavaScript", "web/a.tsx a.mts": "TypeScript", "a.h": "C",
+        "a.hpp": "C++", "Rakefile": "Ruby", "docker/Dockerfile docker/Dockerfile.dev": "Dockerfile",
+        "CMakeLists.txt": "CMake", "a.json a.md py .py a.py/b": "",
+    }  # fmt: skip
     assert {path: language(path) for paths in known for path in paths.split()} == {
         path: name for paths, name in known.items() for path in paths.split()
     }

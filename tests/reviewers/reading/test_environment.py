@@ -38,25 +38,15 @@ def test_every_variable_and_file_of_the_contract_is_there(
     found = hand_over(change, words, "mine", tmp_path)
     assert set(found) == {*HANDED_OVER, *PATHS}
     assert {key: found[key] for key in ("RB_NWO", "RB_PR_NUMBER", "RB_BASE", "RB_HEAD", "RB_AGENT", "RB_ATTEMPT")} == {
-        "RB_NWO": nwo,
-        "RB_PR_NUMBER": number,
-        "RB_BASE": BASE,
-        "RB_HEAD": HEAD,
-        "RB_AGENT": "mine",
-        "RB_ATTEMPT": "1",
-    }
+        "RB_NWO": nwo, "RB_PR_NUMBER": number, "RB_BASE": BASE, "RB_HEAD": HEAD, "RB_AGENT": "mine", "RB_ATTEMPT": "1",
+    }  # fmt: skip
     assert Path(found["RB_DIFF"]).read_text() == "diff --git a/x b/x\n"
     assert Path(found["RB_OUT"]).parent.is_dir()
     assert not Path(found["RB_OUT"]).exists()
     assert json.loads(Path(found["RB_PR_JSON"]).read_text()) == {
-        "repo": f"https://github.com/{nwo}",
-        "pr_number": int(number),
-        "base": BASE,
-        "head": HEAD,
-        "nwo": nwo,
-        "title": 'A "title"',
-        "body": "two\nlines",
-    }
+        "repo": f"https://github.com/{nwo}", "pr_number": int(number), "base": BASE, "head": HEAD, "nwo": nwo,
+        "title": 'A "title"', "body": "two\nlines",
+    }  # fmt: skip
 
 
 def test_settings_become_variables() -> None:

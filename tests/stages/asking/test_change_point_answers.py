@@ -31,15 +31,9 @@ def test_the_leaves_of_the_taxonomy_are_the_papers_eleven() -> None:
 def test_readable() -> None:
     assert read('{"points": []}') == []
     assert read(f"<think>none?</think>Here:\n```json\n{listed({})}\n```") == [
-        ChangePoint(
-            point="The loop never ends",
-            type="F.2",
-            mention="T1",
-            introduced="C1",
-            resolved="C2",
-            explanation="it iterates",
-        )
-    ]
+        ChangePoint(point="The loop never ends", type="F.2", mention="T1", introduced="C1", resolved="C2",
+            explanation="it iterates"),
+    ]  # fmt: skip
     (found,) = read(
         listed({"type": "E.3.2 Solution Approach", "mention": "r1", "code": "  while x:  ", "point": "a\n b"})
     )

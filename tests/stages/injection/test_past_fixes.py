@@ -50,13 +50,9 @@ def test_only_small_fixes_of_one_file_are_taken(tmp_path: Path) -> None:
     found = past_fixes(told.repository, head(told.folder), context)
     assert [(fix.path, fix.text, fix.size) for fix in found.fixes] == [("shop/a.py", "Fix wrong sign of a", 1)]
     assert found.others == {
-        "changes several files of the product": 1,
-        "changes no code of the product": 1,
-        "changes imports": 1,
-        "speaks of no fault": 1,
-        "changes no line that says something": 1,
-        "does not edit its file": 1,
+        "changes several files of the product": 1, "changes no code of the product": 1, "changes imports": 1,
+        "speaks of no fault": 1, "changes no line that says something": 1, "does not edit its file": 1,
         "changes more than 30 lines": 1,
-    }
+    }  # fmt: skip
     assert past_fixes(told.repository, head(told.folder), context) == found  # out of the memory
     context.close()

@@ -153,14 +153,9 @@ def test_signals() -> None:
     one = thread("t", remark("1", BOB).model_copy(update={"reactions": {"+1": 2, "-1": 1}}), remark("2", ANN))
     told = signals(one.model_copy(update={"resolved": True}), None)
     assert told == {
-        "changed": None,
-        "resolved": True,
-        "answered": True,
-        "thumbs_up": 2,
-        "thumbs_down": 1,
-        "base_changed": 0,
+        "changed": None, "resolved": True, "answered": True, "thumbs_up": 2, "thumbs_down": 1, "base_changed": 0,
         "base_lines": 0,
-    }
+    }  # fmt: skip
     alone = thread("t", remark("1", BOB), remark("2", BOB), remark("3", BOT))
     assert signals(alone, None)["answered"] is False, "neither oneself nor a bot"
 

@@ -50,12 +50,8 @@ def test_a_thread_becomes_a_comment_with_its_suggestion() -> None:
     one = thread("7", said, remark("2", ANN), line=12, start=11)
     made = thread_comment(one.model_copy(update={"resolved": True, "commit": "c"}), thread_span(one))
     assert (made.id, made.body, made.suggestion, made.author, made.commit) == (
-        "thread-7",
-        "Better:",
-        "x = 1",
-        "bob",
-        "c",
-    )
+        "thread-7", "Better:", "x = 1", "bob", "c",
+    )  # fmt: skip
     assert made.span == Span(path="a.py", start=11, end=12)
     assert made.extra == {"thread": "7", "resolved": True, "answers": 1, "reactions": {"+1": 2}}
 

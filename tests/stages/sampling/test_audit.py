@@ -86,15 +86,9 @@ def test_what_people_filled_in_is_read_back(tmp_path: Path) -> None:
     assert path.read_bytes() == before, "a table that needs no new row is not written"
     low, high = wilson(7, 8, 40) or (0.0, 0.0)
     assert section.figures == {
-        "decisions": 40,
-        "drawn": 10,
-        "checked": 8,
-        "right": 7,
-        "accuracy": 0.875,
-        "margin": round(margin(8, 40) or 0, 6),
-        "low": round(low, 6),
-        "high": round(high, 6),
-    }
+        "decisions": 40, "drawn": 10, "checked": 8, "right": 7, "accuracy": 0.875,
+        "margin": round(margin(8, 40) or 0, 6), "low": round(low, 6), "high": round(high, 6),
+    }  # fmt: skip
     assert "found 7 right: 87.50%" in section.text
     assert "left blank" not in section.text
     again = audit_stage(tmp_path, BY, made, 0)

@@ -23,15 +23,9 @@ def test_language_by_changed_lines_size_and_counts() -> None:
     )
     change = Change(repo="acme/shop", files=files)
     assert change_facts(change, datetime(2024, 5, 6, tzinfo=UTC), 3) == {
-        "created": "2024-05-06",
-        "year": 2024,
-        "commits": 3,
-        "changed_files": 3,
-        "language": "C#",
-        "changed_lines": 27,
-        "size": "S",
-        "hunks": 4,
-    }
+        "created": "2024-05-06", "year": 2024, "commits": 3, "changed_files": 3, "language": "C#", "changed_lines": 27,
+        "size": "S", "hunks": 4,
+    }  # fmt: skip
 
 
 def test_without_a_diff_only_what_needs_none() -> None:

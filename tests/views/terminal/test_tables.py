@@ -81,17 +81,11 @@ def test_nothing_is_wider_than_the_terminal(
 ) -> None:
     board = big.leaderboards[0]
     renderables: list[RenderableType] = [
-        shown(board, big.comparisons[0]),
-        duels(make_comparisons(board)),
-        tables.doctor(doctor),
-        tables.catalogue(
-            [
-                CatalogueEntry(kind="metrics", name="hits", summary="Which findings were hit? " * 9),
-                CatalogueEntry(kind="judges", name="lexical", summary="Words"),
-            ]
-        ),
+        shown(board, big.comparisons[0]), duels(make_comparisons(board)), tables.doctor(doctor),
+        tables.catalogue([CatalogueEntry(kind="metrics", name="hits", summary="Which findings were hit? " * 9),
+            CatalogueEntry(kind="judges", name="lexical", summary="Words")]),
         tables.card(card, {"cases": 23, "references": 30}, notes=["one range was reversed " * 9]),
-    ]
+    ]  # fmt: skip
     for renderable in renderables:
         lines = printed(renderable, width)
         assert lines
