@@ -306,8 +306,7 @@ def test_crscore_kappa(shared_data: Path) -> None:
 
 @pytest.mark.drill
 @pytest.mark.parametrize(
-    ("language", "published"),
-    [("Python", (83.65, 12.02, 4.33, 5.77)), ("Java", (79.09, 13.22, 7.69, 8.89))],
+    ("language", "published"), [("Python", (83.65, 12.02, 4.33, 5.77)), ("Java", (79.09, 13.22, 7.69, 8.89))]
 )
 def test_crscore_claim_rates(shared_data: Path, language: str, published: tuple[float, ...]) -> None:
     """CRScore, Table 1: accuracy, error, unverifiable and missing rate of the generated claims; intervals are ours."""

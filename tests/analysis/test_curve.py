@@ -150,10 +150,7 @@ def test_what_cannot_be_drawn_is_refused(changed: dict[str, object], said: str, 
     (2, (FICKLE, "silent"), r"several systems made more than one attempt"),
 ])  # fmt: skip
 def test_whose_attempts_is_to_be_known(attempts: int, specs: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    with (
-        reviewed(tmp_path / "run", [fickle_case(1, 2)], attempts, *specs) as run,
-        pytest.raises(UserError, match=said),
-    ):
+    with reviewed(tmp_path / "run", [fickle_case(1, 2)], attempts, *specs) as run, pytest.raises(UserError, match=said):
         ensemble_curve(run, CurveSettings(HITS), Serial())
 
 

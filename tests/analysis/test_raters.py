@@ -53,7 +53,7 @@ def test_humans_and_models_stand_in_one_matrix() -> None:
     found = only(labels)
     assert found.kinds == {"Ada": "human", "Bo": "human", "gpt": "model", "gemini": "model"}
     assert [(p.first, p.second) for p in found.pairs] == [
-        *(("Ada", "Bo"), ("Ada", "gpt"), ("Ada", "gemini"), ("Bo", "gpt"), ("Bo", "gemini"), ("gpt", "gemini")),
+        *(("Ada", "Bo"), ("Ada", "gpt"), ("Ada", "gemini"), ("Bo", "gpt"), ("Bo", "gemini"), ("gpt", "gemini"))
     ]
     people = [one for one in labels if one.rater in ("Ada", "Bo")]
     alone = named(only(people).coefficients)
@@ -110,7 +110,7 @@ def test_words_and_yes_or_no_have_the_coefficients_of_categories() -> None:
     words[0] = label("c0", "Ada", "logic", "type")
     found = only(words)
     assert [c.name for c in found.coefficients] == [
-        *("percent agreement", "Cohen's kappa", "Fleiss' kappa", "Krippendorff's alpha (nominal)", "Gwet's AC1"),
+        *("percent agreement", "Cohen's kappa", "Fleiss' kappa", "Krippendorff's alpha (nominal)", "Gwet's AC1")
     ]
     assert named(found.coefficients)["percent agreement"] == pytest.approx(29 / 30)
     flags = [label(one.subject.case, one.rater, one.value == "logic", "hit") for one in words]
@@ -130,7 +130,7 @@ def test_many_distinct_values_are_no_categories() -> None:
     rng = np.random.default_rng(0)
     labels = [label(f"c{at}", r, float(at + rng.normal())) for at in range(60) for r in ("Ada", "Bo")]
     assert [*named(only(labels).coefficients)] == [
-        *("within 1", "Krippendorff's alpha (ordinal)", "Krippendorff's alpha (interval)"),
+        *("within 1", "Krippendorff's alpha (ordinal)", "Krippendorff's alpha (interval)")
     ]
 
 

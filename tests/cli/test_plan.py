@@ -68,14 +68,7 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
     assert main(["plan", str(run), "--detect", ".05"]) == 0
     out = capsys.readouterr().out
     assert max(len(line) for line in out.splitlines()) <= 100
-    for words in (
-        "bold - shy",
-        "attempts at each change",
-        "24 at hand find",
-        "price",
-        "$",
-        "raters: not known",
-    ):
+    for words in ("bold - shy", "attempts at each change", "24 at hand find", "price", "$", "raters: not known"):
         assert words in out, words
     assert "difference of .05 with 80% power at the 5% level" in out
 
@@ -109,11 +102,7 @@ def test_power_and_prices_reach_the_plan(run: Path) -> None:
 def test_raters_are_planned_from_a_table_of_grades(labels: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--labels", str(labels)]) == 0
     out = capsys.readouterr().out
-    for words in (
-        "quality in grades.csv",
-        "120 labels by 2 raters on 60 items",
-        "reliability",
-    ):
+    for words in ("quality in grades.csv", "120 labels by 2 raters on 60 items", "reliability"):
         assert words in out, words
     made = reviewgauge.plan(labels=labels).raters[0]
     assert made.icc.value == pytest.approx(0.64 / (0.64 + 0.25), abs=0.12)

@@ -95,10 +95,7 @@ def test_scores_are_listed_and_removed(run: Path, capsys: pytest.CaptureFixture[
     reviewgauge.score(run, "hits", "chrf")
     kept = [line for line in (run / "scores.jsonl").read_bytes().splitlines() if b'"metric":"hits' in line]
     assert main(["info", str(run)]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "hits: 2 systems; 6 measured",
-        "chrf: 2 systems; 6 measured",
-    ]
+    assert capsys.readouterr().out.splitlines() == ["hits: 2 systems; 6 measured", "chrf: 2 systems; 6 measured"]
     assert main(["info", str(run), "--remove", "chrf", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["removed"], [one["label"] for one in result["metrics"]]) == (6, ["hits"])

@@ -94,10 +94,7 @@ def test_a_file_that_the_user_names_is_the_users_own_word(
     shown = "".join(capsys.readouterr().out.split())
     assert f"settingsof{own}($REVIEWGAUGE_SETTINGS)" in shown and f"seed=7({own})" in shown, "the folder's is not read"
     assert 'test="pytest-q{files}"' in shown and "in_flight:16(default)" in shown
-    for word, error in {
-        "own/mine.toml": "not an absolute path",
-        str(folder / "no.toml"): "is not a file",
-    }.items():
+    for word, error in {"own/mine.toml": "not an absolute path", str(folder / "no.toml"): "is not a file"}.items():
         monkeypatch.setenv("REVIEWGAUGE_SETTINGS", word)
         assert main(["info"]) == 2
         assert error in capsys.readouterr().err

@@ -232,14 +232,7 @@ def test_a_budget_ends_the_check_with_what_was_found(labelled: Path) -> None:
 @pytest.mark.slow
 def test_a_dry_run_asks_nobody(labelled: Path) -> None:
     spec = "openai:gpt-5@http://127.0.0.1:9/v1"
-    report = check(
-        labelled,
-        spec,
-        probes=4,
-        resamples=20,
-        min_kappa=0.99,
-        models=ModelOptions(dry_run=True),
-    )
+    report = check(labelled, spec, probes=4, resamples=20, min_kappa=0.99, models=ModelOptions(dry_run=True))
     assert not report.fake
     assert not (report.agreement or report.order or report.rewording or report.corrected)
     assert not any((report.injection, report.repeats, report.length, report.gate))

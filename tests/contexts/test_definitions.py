@@ -55,10 +55,7 @@ def test_methods_go_by_their_last_name_and_called_names_come_first(tmp_path: Pat
     ship = "class Ship:\n    def sail(self):\n        pass\n\n    def main_mast(self):\n        pass\n"
     ship += "\n    def size(self):\n        pass\n"
     change = planted(tmp_path / "r", "x.size, x.main_mast, x.sail()", **{"ship.py": ship})
-    assert said(change) == [
-        "ship.py, lines 2 to 3 (method Ship.sail)",
-        "ship.py, lines 5 to 6 (method Ship.main_mast)",
-    ]
+    assert said(change) == ["ship.py, lines 2 to 3 (method Ship.sail)", "ship.py, lines 5 to 6 (method Ship.main_mast)"]
 
 
 def test_other_languages_and_what_no_grammar_knows(tmp_path: Path) -> None:

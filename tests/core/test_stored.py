@@ -13,15 +13,7 @@ import pytest
 
 from engine_small import Echo, make_case, make_cases
 from reviewgauge.core.records import Case, Usage
-from reviewgauge.core.stored import (
-    ByKey,
-    Lazy,
-    ReplayableStream,
-    StoredRecords,
-    Unstorable,
-    chained,
-    replayable,
-)
+from reviewgauge.core.stored import ByKey, Lazy, ReplayableStream, StoredRecords, Unstorable, chained, replayable
 from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Serial
 from reviewgauge.engine.run.folder import RunFolder

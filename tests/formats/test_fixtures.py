@@ -133,10 +133,7 @@ def test_github_comments(shop: Shop) -> None:
     assert bot.comments[0].suggestion == "    for i in range(len(items)):"
     assert bot.comments[0].commit == "2" * 40
     assert bot.comments[0].created is not None
-    assert [drop.reason for drop in bot.skipped] == [
-        "bot summary or status post",
-        "says that there is nothing to say",
-    ]
+    assert [drop.reason for drop in bot.skipped] == ["bot summary or status post", "says that there is nothing to say"]
     assert (dev.key, dev.system) == (bot.key, "dev")
     assert shop.places(dev) == [
         ("src/app.py", 5, 6, "as_given old"),
@@ -258,11 +255,7 @@ def test_tags(shop: Shop) -> None:
 def test_review_bench(shop: Shop) -> None:
     (parsed,) = read(ReviewBench(), "review-bench.json")
     assert (parsed.key, parsed.system) == ("https://github.com/acme/shop/pull/7", "acme-reviewer")
-    assert shop.places(parsed) == [
-        ("src/app.py", 5, 7, "as_given"),
-        ("web ui/cart.js", 5, 5, "as_given"),
-        INVALID,
-    ]
+    assert shop.places(parsed) == [("src/app.py", 5, 7, "as_given"), ("web ui/cart.js", 5, 5, "as_given"), INVALID]
     first, second, _ = parsed.comments
     assert (first.severity, first.category, first.author) == (Severity.HIGH, "reliability", "acme-reviewer")
     assert second.author == "acme-reviewer:second-pass"

@@ -170,9 +170,7 @@ def test_without_a_recorded_verdict_the_metric_does_not_apply() -> None:
     assert metric.parts(case, said) == "the judge has no verdict on this review"
     assert read(metric, measured(metric, case, review_of()).parts)["recall"] == 0  # silence needs no judge
     subject = Subject(kind=SubjectKind.REVIEW, case="c", system="s", reference="g")
-    judged = case.model_copy(
-        update={"labels": (Label(subject=subject, rater="ann", dimension="missed", value=True),)},
-    )
+    judged = case.model_copy(update={"labels": (Label(subject=subject, rater="ann", dimension="missed", value=True),)})
     assert read(metric, measured(metric, judged, said).parts)["recall"] == 0
 
 

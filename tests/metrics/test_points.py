@@ -16,13 +16,7 @@ from reviewgauge.core.records import Case, Change, Comment, Review, Span
 from reviewgauge.core.results import CommentState
 from reviewgauge.core.specs import load, signature
 from reviewgauge.judges.classes.classes import TYPES, change_type
-from reviewgauge.metrics.matching.asking_points import (
-    Ballot,
-    Point,
-    extract,
-    extraction_messages,
-    hits_messages,
-)
+from reviewgauge.metrics.matching.asking_points import Ballot, Point, extract, extraction_messages, hits_messages
 from reviewgauge.metrics.points import BROKEN, Points, Table
 from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.request.messages import Call

@@ -11,13 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from reviewgauge.models.answers.readers import (
-    Unreadable,
-    choice,
-    json_object,
-    whole_number,
-    yes_no,
-)
+from reviewgauge.models.answers.readers import Unreadable, choice, json_object, whole_number, yes_no
 from reviewgauge.models.answers.records import AnswerRecord, read_record
 
 OPTIONS = ("Security Vulnerability", "Code Defect", "Maintainability and Readability", "Performance", "E.1.1", "E.1")

@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 from offline.lexical_fit import count_documents
 
 from reviewgauge.models.text.idf import load_idf
-from reviewgauge.models.text.lexical import (
-    FEATURES,
-    dice,
-    features,
-    profile,
-    shared_words,
-)
+from reviewgauge.models.text.lexical import FEATURES, dice, features, profile, shared_words
 
 WORDS = st.sampled_from(
     ["null", "cache", "`user_id`", "not", "race", "12", "the", "getUser", "missing", "7", "a", "typo"]

@@ -32,8 +32,7 @@ from reviewgauge.models.seq2seq import (
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Why not `getValue(x_1)`?", "+    return self.HTTPServer\n-x", "día, 日本語: naïve", "", "a\n\nb"],
+    "text", ["Why not `getValue(x_1)`?", "+    return self.HTTPServer\n-x", "día, 日本語: naïve", "", "a\n\nb"]
 )
 def test_pieces_join_to_the_text_but_for_runs_of_blanks(text: str) -> None:
     joined = "".join(pieces(text))

@@ -132,8 +132,7 @@ def test_the_body_names_what_is_shared_and_the_lock() -> None:
 
 def test_a_lock_for_writers_does_no_harm() -> None:
     code = code_of(
-        "go",
-        "func (s *S) Get() int {\n    s.mu.RLock()\n    defer s.mu.RUnlock()\n    return s.n\n}\n\nvar mu = 1",
+        "go", "func (s *S) Get() int {\n    s.mu.RLock()\n    defer s.mu.RUnlock()\n    return s.n\n}\n\nvar mu = 1"
     )
     [plant] = planted(LockNotTaken(), code)
     assert "s.mu.Lock()\n\tdefer s.mu.Unlock()" in plant.safe

@@ -194,11 +194,7 @@ def test_comments_are_placed_in_the_change_beside_it_and_in_the_old_version(chan
     endpoint.script = [step(*calls, FINISH)]
     review = agent(endpoint).review(change)
     spans = [(c.span.path, c.span.start, c.span.end, c.span.side) for c in review.comments if c.span]
-    assert spans == [
-        ("shop/cart.py", 4, 5, Side.NEW),
-        ("shop/price.py", 1, 1, Side.NEW),
-        ("gone.txt", 1, 1, Side.OLD),
-    ]
+    assert spans == [("shop/cart.py", 4, 5, Side.NEW), ("shop/price.py", 1, 1, Side.NEW), ("gone.txt", 1, 1, Side.OLD)]
     assert [c.anchoring for c in review.comments] == [Anchoring.AS_GIVEN, Anchoring.OUTSIDE, Anchoring.AS_GIVEN]
     assert "this was reported already" in (review.trace or "")
 
@@ -219,8 +215,7 @@ def test_a_flood_of_calls_is_counted_and_neither_kept_nor_sent_back(change: Chan
 
 
 @pytest.mark.parametrize(
-    ("parameters", "calls", "words"),
-    [({"steps": 4}, 4, "steps=4"), ({"tokens": 40}, 3, "tokens=40")],
+    ("parameters", "calls", "words"), [({"steps": 4}, 4, "steps=4"), ({"tokens": 40}, 3, "tokens=40")]
 )
 def test_an_agent_that_loops_ends_at_its_limit(
     change: Change, endpoint: Scripted, parameters: dict[str, Any], calls: int, words: str

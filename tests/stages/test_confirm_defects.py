@@ -37,8 +37,7 @@ def decided(stage: ConfirmDefects, context: BuildFolder, *labels: Comment) -> tu
 
 
 @pytest.mark.parametrize(
-    ("answer", "sure", "perhaps"),
-    [("yes", True, True), ("no", False, False), ("unclear", True, False)],
+    ("answer", "sure", "perhaps"), [("yes", True, True), ("no", False, False), ("unclear", True, False)]
 )
 def test_a_label_stays_where_the_model_and_the_message_say_so(
     context: BuildFolder, answer: str, sure: bool, perhaps: bool

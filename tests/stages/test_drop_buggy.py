@@ -12,14 +12,7 @@ from reviewgauge.core.pull_requests import IssueHistory, PullCommit, PullRequest
 from reviewgauge.core.records import Case, Change, Issue
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
-from reviewgauge.stages.drop_buggy import (
-    MISSED,
-    NO_CODE,
-    NOT_LANDED,
-    REVERTED,
-    TOO_RECENT,
-    DropBuggy,
-)
+from reviewgauge.stages.drop_buggy import MISSED, NO_CODE, NOT_LANDED, REVERTED, TOO_RECENT, DropBuggy
 from szz_stories import BEGIN, Story
 
 CODE = "def price(item):\n    return item.price * item.count\n\n\ndef name(item):\n    return item.title.strip()\n"

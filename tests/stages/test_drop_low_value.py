@@ -6,15 +6,7 @@ import json
 
 import pytest
 
-from reviewed_pulls import (
-    FAKE,
-    FIRST,
-    SECOND,
-    candidate,
-    made,
-    reference,
-    the_one,
-)
+from reviewed_pulls import FAKE, FIRST, SECOND, candidate, made, reference, the_one
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.models.answers.readers import Unreadable

@@ -9,17 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorded_forge import (
-    TOKEN,
-    Forge,
-    Trouble,
-    broken,
-    missing,
-    refused_graphql,
-    revoked,
-    secondary_limit,
-    serve,
-)
+from recorded_forge import TOKEN, Forge, Trouble, broken, missing, refused_graphql, revoked, secondary_limit, serve
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop, Failed

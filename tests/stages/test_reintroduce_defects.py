@@ -149,9 +149,7 @@ def test_where_a_fix_cannot_be_taken_back_it_is_counted(
 
 
 @pytest.mark.parametrize(
-    ("name", "put"),
-    [(b"caf\xe9.py", True), (b"a.py", True)],
-    ids=["a name that is not UTF-8", "CRLF"],
+    ("name", "put"), [(b"caf\xe9.py", True), (b"a.py", True)], ids=["a name that is not UTF-8", "CRLF"]
 )
 def test_bytes_stay_as_they_are(tmp_path: Path, name: bytes, put: bool) -> None:
     told = Told(tmp_path / "shop")

@@ -97,9 +97,7 @@ def _outcome(case: Case, system: str, says: Says, *, failed: bool) -> Outcome:
         return Outcome(case=case.id, system=system, failure=failure)
     usage = Usage(calls=1, dollars=0.25)
     return Outcome(
-        case=case.id,
-        system=system,
-        review=Review(case=case.id, system=system, comments=tuple(says(case)), usage=usage),
+        case=case.id, system=system, review=Review(case=case.id, system=system, comments=tuple(says(case)), usage=usage)
     )
 
 

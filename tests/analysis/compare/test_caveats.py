@@ -7,11 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.compare.caveats import (
-    checked_by_people,
-    families_in,
-    judged_by_own_family,
-)
+from reviewgauge.analysis.compare.caveats import checked_by_people, families_in, judged_by_own_family
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.agreement import COHEN, agree
 from reviewgauge.core.protocols import Metric

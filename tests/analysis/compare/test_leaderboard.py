@@ -308,9 +308,7 @@ def test_a_repeated_score_counts_once_and_a_later_one_replaces_a_failure() -> No
 def test_fakes_pins_and_broken_identities_are_shown() -> None:
     cases = make_cases(2)
     matching = Matching(
-        policy="greedy",
-        comments=(CommentOutcome(comment="c", state=CommentState.FALSE),),
-        broken=("hit = matched",),
+        policy="greedy", comments=(CommentOutcome(comment="c", state=CommentState.FALSE),), broken=("hit = matched",)
     )
     scores = [
         score(Mean(), "a", cases[0], {"value": 1.0}, fake=True, pins={"weights": "1"}, matching=matching),

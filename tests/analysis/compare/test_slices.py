@@ -26,11 +26,7 @@ def test_scores_before_and_after_a_day_add_up_to_the_whole() -> None:
         slices=["created<2025-03-31"],
     )
     found = {piece.value: (piece.n, piece.systems[0].estimates[0].value) for piece in board.slices}
-    assert found == {
-        "before 2025-03-31": (2, 0.0),
-        "2025-03-31 and later": (3, 1.0),
-        "(not stated)": (1, 0.5),
-    }
+    assert found == {"before 2025-03-31": (2, 0.0), "2025-03-31 and later": (3, 1.0), "(not stated)": (1, 0.5)}
 
 
 def test_numbers_are_cut_too() -> None:

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.records import Review
-from reviewgauge.datasets.files.labels import (
-    COLUMNS,
-    observed_scales,
-    on_reviews,
-    read_label_file,
-)
+from reviewgauge.datasets.files.labels import COLUMNS, observed_scales, on_reviews, read_label_file
 
 PLAIN = "id,rater,dimension,value\na,Ann,clear,4\na,Bob,clear,5\nb,Ann,clear,2\n"
 

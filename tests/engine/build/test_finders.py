@@ -36,11 +36,7 @@ def test_each_source_is_counted_alone_and_together_before_merging() -> None:
     assert section.columns == (
         "source", "comments", "findings", "alone", "with others", "references", "references alone",
     )  # fmt: skip
-    assert section.rows == (
-        ("people", 2, 2, 1, 1, 2, 1),
-        ("claude", 2, 2, 1, 1, 2, 1),
-        ("gpt", 3, 2, 1, 1, 1, 0),
-    )
+    assert section.rows == (("people", 2, 2, 1, 1, 2, 1), ("claude", 2, 2, 1, 1, 2, 1), ("gpt", 3, 2, 1, 1, 1, 0))
     assert section.figures == {
         "references that 0 reviewers proposed": 1,
         "references that 1 reviewers proposed": 1,

@@ -8,13 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from reviewgauge.models.answers.readers import (
-    Unreadable,
-    choice,
-    json_object,
-    whole_number,
-    yes_no,
-)
+from reviewgauge.models.answers.readers import Unreadable, choice, json_object, whole_number, yes_no
 from reviewgauge.models.answers.records import (
     AnswerRecord,
     Line,

@@ -143,12 +143,7 @@ def test_small_sums_keep_two_digits_that_say_something(amount: float, said: str)
     assert money(amount) == said
 
 
-@given(
-    seed=st.integers(0, 2**32),
-    budget=st.floats(0.001, 0.2),
-    calls=st.integers(1, 40),
-    at_once=st.integers(1, 12),
-)
+@given(seed=st.integers(0, 2**32), budget=st.floats(0.001, 0.2), calls=st.integers(1, 40), at_once=st.integers(1, 12))
 def test_what_is_spent_never_exceeds_the_budget(seed: int, budget: float, calls: int, at_once: int) -> None:
     """Every call costs at random up to its worst case; some fail, some are cancelled while they wait or fly."""
     chance = random.Random(seed)

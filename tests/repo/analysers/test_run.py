@@ -88,10 +88,7 @@ def test_asserts_in_tests_and_every_use_of_a_module_are_no_findings(tmp_path: Pa
     assert [(f.rule, f.path) for f in run(change).findings] == [("S101", "src/a.py")]
 
 
-@given(
-    st.sampled_from(["ruff", "eslint", "jshint", "pmd"]),
-    st.from_regex(r"[A-Z]{1,4}\d{2,4}", fullmatch=True),
-)
+@given(st.sampled_from(["ruff", "eslint", "jshint", "pmd"]), st.from_regex(r"[A-Z]{1,4}\d{2,4}", fullmatch=True))
 def test_every_rule_has_a_category_and_a_severity(tool: str, rule: str) -> None:
     found = Finding(tool, rule, "a", 1, 1, "m", level="LOW")
     assert found.category in {"security", "performance", "maintainability", "defect"}

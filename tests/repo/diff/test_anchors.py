@@ -48,11 +48,7 @@ def read(path: str, side: Side) -> str | None:
 
 
 def place(
-    change: Change = CHANGE,
-    quote: str | None = None,
-    root: str | None = None,
-    code: bool = True,
-    **claim: object,
+    change: Change = CHANGE, quote: str | None = None, root: str | None = None, code: bool = True, **claim: object
 ) -> tuple[str, str | None, int | None, int | None, str | None]:
     comment = Comment(id="c", body="b", quote=quote, claimed=Location.model_validate(claim))
     found = anchor(comment, change, root, read if code else None)

@@ -154,10 +154,7 @@ def test_files_too_large_to_compare_are_binary(tmp_path: Path) -> None:
     large = b"a line of fifty characters, more or less, of text\n" * 450_000
     ids = write_history(tmp_path / "r", [Written({b"large": large}), Written({b"large": large + b"x\n", b"a": b"1\n"})])
     last = Repository(tmp_path / "r").changed_files(ids[0], ids[1])
-    assert [(f.path, f.binary, f.patch) for f in last] == [
-        ("a", False, "@@ -0,0 +1 @@\n+1"),
-        ("large", True, None),
-    ]
+    assert [(f.path, f.binary, f.patch) for f in last] == [("a", False, "@@ -0,0 +1 @@\n+1"), ("large", True, None)]
 
 
 # --- against other readers -----------------------------------------------------------------------------------------

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.records import Side
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.diff.positions import (
-    Marker,
-    hunk_at,
-    map_line,
-    markers,
-    parse_marker,
-    patch_rows,
-)
+from reviewgauge.repo.diff.positions import Marker, hunk_at, map_line, markers, parse_marker, patch_rows
 
 LINES = ["", "a", "b", "-- x", "++ y", "@@ -1 +1 @@", "\\ odd", "c\r"]
 TEXTS = st.lists(st.sampled_from(LINES), max_size=40)

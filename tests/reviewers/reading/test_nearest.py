@@ -11,14 +11,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Failed
 from reviewgauge.core.specs import load, signature
-from reviewgauge.reviewers.reading.nearest import (
-    MOST,
-    Nearest,
-    examples,
-    passages,
-    read_examples,
-    read_passages,
-)
+from reviewgauge.reviewers.reading.nearest import MOST, Nearest, examples, passages, read_examples, read_passages
 from training_cases import SUBJECTS, change, hunk, training
 
 FIRST = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
