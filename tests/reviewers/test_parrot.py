@@ -22,9 +22,7 @@ def edit(*changes: tuple[int, str]) -> str:
 
 
 def test_one_comment_on_each_hunk_on_the_lines_it_adds(tmp_path: Path) -> None:
-    after = {
-        "a.txt": edit((3, "x\ny\n"), (30, "")), "new.txt": "one\ntwo\n", "gone.txt": None, "bin": b"\x00\x01",
-    }  # fmt: skip
+    after = {"a.txt": edit((3, "x\ny\n"), (30, "")), "new.txt": "one\ntwo\n", "gone.txt": None, "bin": b"\x00\x01"}
     change = make_change(tmp_path, {"a.txt": "".join(BODY), "gone.txt": "bye\n"}, after, "c1")
     review = Parrot().review(change)
     places = {(c.span.path, c.span.side, c.span.start, c.span.end) for c in review.comments if c.span}

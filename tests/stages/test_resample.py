@@ -213,7 +213,5 @@ def test_lock_files_tests_and_documents_do_not_make_a_change_like_another(contex
     items = [made("flawed", False, 40, 5), made("same product", True, 38, 400), made("same lines", True, 5, 22)]
     assert set(Drawn(Resample(), items, context).ids) == {"flawed", "same product"}
     names = [row[0] for row in section(context.sections, "Balance").rows if row[1] == "after"]
-    assert names == [
-        "product_lines", "product_files", "product_functions", "commits",
-    ]  # fmt: skip
+    assert names == ["product_lines", "product_files", "product_functions", "commits"]
     assert "AUC that is left (0.5 tells nothing): product_lines" in section(context.sections, "Balance").text

@@ -64,9 +64,7 @@ def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: P
     got = fetch_code(data, files, forge=forge.url)
     assert got == (1, 1, 0, ())
     assert data.cases()[0].change.has_diff
-    assert fetch_code(data, files, forge=forge.url) == (
-        1, 0, 1, (),
-    )  # fmt: skip
+    assert fetch_code(data, files, forge=forge.url) == (1, 0, 1, ())
 
 
 class SmallBench(ReviewBench):

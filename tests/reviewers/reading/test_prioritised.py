@@ -27,9 +27,7 @@ FILES = (
     ChangedFile(path="big.py", patch=added(9)),
 )
 CHANGE = Change(id="c", repo="o/r", files=FILES)
-ORDER = [
-    "big.py", "small.py", "tests/test_a.py", "data.csv", "README.md", "package-lock.json", "gone.py", "logo.png",
-]  # fmt: skip
+ORDER = ["big.py", "small.py", "tests/test_a.py", "data.csv", "README.md", "package-lock.json", "gone.py", "logo.png"]
 
 
 def test_source_comes_first_and_what_only_deletes_last() -> None:
