@@ -17,7 +17,6 @@ from reviewgauge.core.shares import margin, wilson
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.reading import read_archive
 from reviewgauge.stages.from_forge import FromForge
-from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.sampling.audit import audit_stage
 from reviewgauge.stages.sampling.audit_table import COLUMNS
 
@@ -62,9 +61,14 @@ def test_the_parameters_of_pull_requests_are_those_of_the_recipes_and_of_the_sou
     assert named | set(re.findall(r"`(\w+)`", more)) == {field.name for field in fields(FromForge)}
 
 
-def test_the_parameters_of_a_history_are_named() -> None:
-    for field in fields(FromGit):
-        assert f"`{field.name}`" in section("## From a history"), field.name
+def test_the_parameters_of_a_history_are_those_of_the_recipe() -> None:
+    table = section("## From a history").partition("| parameter |")[2].partition("\n\n")[0]
+    rows = [line.split("|") for line in table.splitlines()[2:]]
+    defaults = {name: cells[2] for cells in rows for name in re.findall(r"`(\w+)`", cells[1])}
+    parameters = read_recipe("local").parameters
+    assert defaults and defaults.keys() <= parameters.keys()
+    for name in ("clean_days", "certainty"):
+        assert defaults[name].strip() == str(parameters[name])
 
 
 def test_the_columns_figures_and_margins_of_an_audit(tmp_path: Path) -> None:
