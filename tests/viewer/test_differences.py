@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.records import Case, Comment
+from reviewgauge.core.records import Case, Comment, Severity
 from reviewgauge.datasets.martian import FALSE, SAME
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.viewer.differences import agreed, differences
+from reviewgauge.viewer.differences import Narrowing, agreed, differences
 from reviewgauge.viewer.pages import Pages
-from viewed_runs import NOISE, comment, finds, misses, nothing, selected, write_run
+from viewed_runs import NOISE, comment, finds, misses, nothing, plain_cases, selected, write_run
 
 
 def noisy(case: Case) -> Sequence[Comment]:
@@ -79,3 +79,37 @@ def test_a_change_that_one_of_them_did_not_answer_is_left_out(tmp_path: Path) ->
 def test_unscored_systems_and_strangers_differ_in_nothing(tmp_path: Path) -> None:
     chosen = selected(write_run(tmp_path / "run", {"a": finds}, metrics=()))
     assert differences(chosen, "a", "a") == differences(chosen, "a", "nobody") == []
+
+
+def of_two_kinds() -> list[Case]:
+    """Two findings of a change, a low one about style and a critical one about security; and a change with one."""
+    first, second, *rest = plain_cases()
+    low, high = first.references
+    kinds = (
+        low.model_copy(update={"severity": Severity.LOW, "category": "style"}),
+        high.model_copy(update={"severity": Severity.CRITICAL, "category": "security"}),
+    )
+    return [second, first.model_copy(update={"references": kinds}), *rest]
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "found"),
+    [
+        (Narrowing(), {2: 2, 1: 1}),
+        (Narrowing(side="gained"), {2: 2, 1: 1}),
+        (Narrowing(side="lost"), {}),
+        (Narrowing(severity="low"), {2: 1}),
+        (Narrowing(category="security"), {2: 1}),
+        (Narrowing(category="style", severity="critical"), {}),
+        (Narrowing(severity="high"), {1: 1}),
+        (Narrowing(order="severity"), {2: 2, 1: 1}),
+        (Narrowing(order="category"), {2: 2, 1: 1}),
+        (Narrowing(order="lost"), {2: 2, 1: 1}),
+    ],
+    ids=str,
+)
+def test_what_differs_is_narrowed_and_sorted(tmp_path: Path, narrowing: Narrowing, found: dict[int, int]) -> None:
+    chosen = selected(write_run(tmp_path / "run", {"a": finds, "b": nothing}, of_two_kinds()))
+    made = differences(chosen, "a", "b", narrowing)
+    assert [(one.number, len(one.found)) for one in made] == list(found.items())
+    assert chosen.kinds == (["critical", "high", "low"], ["security", "style"])

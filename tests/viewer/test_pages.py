@@ -185,3 +185,12 @@ def test_slices_begin_with_what_is_found_and_say_which_category_is_not_stated(tm
     assert len(places) == 2 and set(places) <= set(page.ids)
     plain = Pages(selected(write_run(tmp_path / "plain", systems, cases(None, None)))).slices()
     assert ("No category" in plain, "No category" in text) == (True, False)
+
+
+def test_a_board_of_a_fact_is_measured_on_its_changes_alone(chosen: Selection) -> None:
+    (board,) = chosen.part("language=Go")
+    assert {(row.system, row.cases, row.failed) for row in board.systems} >= {("finder", 2, 0), ("half", 2, 1)}
+    page = Pages(chosen).board("language=Go")
+    assert "changes where language is Go" in page and "fact=language%3DGo" in page
+    with pytest.raises(UserError, match="no change has language=Rust"):
+        Pages(chosen).board("language=Rust")

@@ -139,7 +139,7 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
     assert heads.get_attribute("aria-sort") == "ascending"
     assert page.evaluate(names)[:2] == list(reversed(before[:2])), "baselines stay apart"
     page.locator(".board tbody a").filter(has_text="half").first.click()
-    arrive(page, "#filters")
+    arrive(page, "table.list")
     assert page.input_value("select[name=system]") == "half"
     page.select_option("select[name=state]", "failed")
     page.wait_for_url("**state=failed**")
@@ -248,7 +248,7 @@ def test_the_exported_folder_works_alone(browser: Any, runs: Path, tmp_path: Pat
         page.click("text=plain")
         arrive(page, ".verdict")
         page.locator(".board tbody a").filter(has_text="half").first.click()
-        arrive(page, "#filters")
+        arrive(page, "table.list")
         page.select_option("select[name=state]", "failed")
         page.wait_for_function("() => document.getElementById('shown').textContent === '1 change'")
         page.click(".list tbody tr:not([hidden]) a")
@@ -264,3 +264,63 @@ def test_the_exported_folder_works_alone(browser: Any, runs: Path, tmp_path: Pat
             page.goto(f"{(tmp_path / 'out' / 'r' / slug_of(runs / 'hostile')).as_uri()}/{name}.html")
             assert page.evaluate(SAFE) == [None, 0, 0]
         assert noise == [], json.dumps(noise)
+
+
+def shown_systems(page: Any) -> list[str]:
+    rows = "(rows) => rows.filter((row) => !row.hidden).map((row) => row.querySelector('th bdi').textContent)"
+    return list(page.locator(".board >> nth=0").locator("tbody tr:not(.section)").evaluate_all(rows))
+
+
+def test_the_board_is_narrowed_by_system_state_and_fact_and_its_address_says_so(
+    browser: Any, runs: Path, site: tuple[str, str]
+) -> None:
+    origin, link = site
+    page, noise = entered(browser, link)
+    page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/index.html")
+    assert set(shown_systems(page)) == {"finder", "half", "silent"}
+    page.locator("#filters label").filter(has_text="half").locator("input").focus()
+    page.keyboard.press("Space")
+    page.wait_for_url(re.compile("system=half"))
+    assert shown_systems(page) == ["half"]
+    page.reload()
+    assert shown_systems(page) == ["half"]
+    page.select_option("select[name=state]", "whole")
+    page.wait_for_url(re.compile("state=whole"))
+    assert shown_systems(page) == [] and page.inner_text("#shown") == "0 systems"
+    page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/index.html")
+    page.select_option("select[name=fact]", "language=Go")
+    page.wait_for_url(re.compile("fact=language"))
+    assert "where language is Go" in page.inner_text("main") and page.locator(".verdict").count() == 0
+    page.locator(".board tbody a").filter(has_text="half").first.click()
+    arrive(page, "table.list")
+    assert page.locator(".list tbody tr").count() == 2
+    assert noise == []
+    page.context.close()
+
+
+def test_two_systems_are_narrowed_to_kinds_of_findings(browser: Any, runs: Path, site: tuple[str, str]) -> None:
+    origin, link = site
+    page, noise = entered(browser, link)
+    address = f"{origin}/r/{slug_of(runs / 'plain')}/against-1-2.html"
+    page.goto(address)
+    assert page.locator(".differs").count() == 2
+    page.select_option("select[name=side]", "gained")
+    page.wait_for_url(re.compile("side=gained"))
+    assert page.locator(".differs").count() == 1 and page.input_value("select[name=side]") == "gained"
+    page.select_option("select[name=severity]", "high")
+    page.wait_for_url(re.compile("severity=high"))
+    assert page.locator(".differs").count() == 1
+    page.select_option("#second", "3")
+    page.wait_for_url(re.compile(r"against-1-3.*side=gained"))
+    assert noise == []
+    page.context.close()
+
+
+def test_an_exported_board_is_narrowed_by_system(browser: Any, runs: Path, tmp_path: Path) -> None:
+    view(runs / "plain", out=tmp_path / "out", resamples=20)
+    board = tmp_path / "out" / "r" / slug_of(runs / "plain") / "index.html"
+    with opened(browser, board) as (page, noise):
+        page.locator("#filters label").filter(has_text="half").locator("input").check(force=True, no_wait_after=True)
+        page.wait_for_url(re.compile("system=half"))
+        assert shown_systems(page) == ["half"]
+        assert noise == []

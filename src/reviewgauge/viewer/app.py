@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -24,6 +24,7 @@ from starlette.routing import Route
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.journal import writer_of
+from reviewgauge.viewer.differences import Narrowing
 from reviewgauge.viewer.notes import label_of
 from reviewgauge.viewer.pages import Pages, Query, runs_page
 from reviewgauge.viewer.runs import Found, RunCard, find_runs, glance, stamp_of
@@ -235,7 +236,7 @@ def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Res
     asked, name = request.query_params, str(request.path_params["name"])
     pages, page = Pages(viewer.selection(str(request.path_params["key"]))), _whole(asked.get("page", "1"))
     if name == "index.html":
-        return HTMLResponse(pages.board())
+        return HTMLResponse(pages.board(asked.get("fact", "")))
     if name == "slices.html":
         return HTMLResponse(pages.slices())
     if name == "changes.html":
@@ -245,7 +246,10 @@ def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Res
         return HTMLResponse(pages.change(int(found[1]), split=bool(found[2]), part=_whole(asked.get("part", "1"))))
     if found := _TWO.fullmatch(name):
         two = int(found[2]), int(found[3])
-        return HTMLResponse(pages.beside(*two) if found[1] == "beside" else pages.against(*two, page))
+        if found[1] == "beside":
+            return HTMLResponse(pages.beside(*two))
+        wanted = {one.name: asked.get(one.name, "") for one in fields(Narrowing)}
+        return HTMLResponse(pages.against(*two, page, Narrowing(**wanted)))
     raise UserError("there is no such page")
 
 

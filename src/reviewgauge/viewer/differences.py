@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewgauge.core.records import Case, Comment, findings
+from reviewgauge.core.records import Case, Comment, Severity, findings
 from reviewgauge.core.results import CommentState, GroupOutcome, Matching
 from reviewgauge.core.stored import Lazy
 from reviewgauge.datasets.martian import FALSE, SAME
-from reviewgauge.viewer.selection import Selection, Told, state_of
+from reviewgauge.viewer.selection import Kind, Selection, Told, state_of
 from reviewgauge.views.report.reasons import in_words
 
+WORST_FIRST = {str(severity): at for at, severity in enumerate(Severity)}
 WRONG = ("false", "rejected")  # states of a comment that matches nothing
 
 
@@ -64,23 +65,68 @@ class Differing:
         return sum(1 if one.by_first else -1 for one in self.found) - self.false[0] + self.false[1]
 
 
-def differences(chosen: Selection, first: str, second: str) -> Sequence[Differing]:
+@dataclass(frozen=True)
+class Narrowing:
+    """Which findings that one of two systems alone hit are shown, and in which order their changes come.
+
+    `side`: gained (by the first) or lost. `order`: by severity, category, gained or lost, else the largest difference
+    first.
+    """
+
+    side: str = ""
+    severity: str = ""
+    category: str = ""
+    order: str = ""
+
+    def fits(self, kind: Kind, *, gained: bool) -> bool:
+        """Whether a finding is shown."""
+        fitting = self.side in ("", "gained" if gained else "lost")
+        return fitting and self.severity in ("", kind.severity) and self.category in ("", kind.category)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.side or self.severity or self.category)
+
+
+ALL = Narrowing()
+
+
+def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing = ALL) -> Sequence[Differing]:
     """The changes on which two systems differ, the largest difference first, each read when it is asked for.
 
     Of attempts the first is shown.
     """
-    leads = {}
+    places: dict[int, tuple[object, ...]] = {}
     for number, one, two in _both(chosen, first, second):
-        gained, lost = one.hit & two.missed, two.hit & one.missed
-        if gained or lost or one.false != two.false:
-            leads[number] = len(gained) - len(lost) - one.false + two.false
+        kinds = chosen.rows[number - 1].kinds
+        gained, lost = (
+            [kind for name in names if narrowing.fits(kind := kinds.get(name, Kind("", "")), gained=is_gain)]
+            for names, is_gain in ((one.hit & two.missed, True), (two.hit & one.missed, False))
+        )
+        if gained or lost or (one.false != two.false and not narrowing.narrows):
+            lead = len(gained) - len(lost) - one.false + two.false
+            first_of = {
+                "gained": -len(gained),
+                "lost": -len(lost),
+                "severity": min(
+                    (WORST_FIRST.get(kind.severity, len(WORST_FIRST)) for kind in gained + lost), default=99
+                ),
+                "category": min((kind.category or "~" for kind in gained + lost), default="~~"),
+            }
+            places[number] = first_of.get(narrowing.order, 0), -abs(lead), number
 
     def read(number: int) -> Differing:
-        case = chosen.case(number)
+        case, kinds = chosen.case(number), chosen.rows[number - 1].kinds
         one, two = (_side(chosen, case, system) for system in (first, second))
-        return Differing(number, case, list(_only_one(case, one, two)), (one.false, two.false))
+        found = [
+            each
+            for each in _only_one(case, one, two)
+            if narrowing.fits(kinds.get(each.finding.id, Kind("", "")), gained=each.by_first)
+        ]
+        return Differing(number, case, found, (one.false, two.false))
 
-    return Lazy.of(sorted(leads, key=lambda number: (-abs(leads[number]), number)), read)
+    return Lazy.of(sorted(places, key=places.__getitem__), read)
 
 
 def found_alone(chosen: Selection, first: str, second: str) -> tuple[int, int]:

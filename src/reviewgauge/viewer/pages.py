@@ -15,7 +15,7 @@ from reviewgauge.analysis.costs import dollars_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.leaderboard import Leaderboard
-from reviewgauge.viewer.differences import agreed, differences, found_alone
+from reviewgauge.viewer.differences import ALL, Narrowing, agreed, differences, found_alone
 from reviewgauge.viewer.notes import ChangeNotes, notes_of
 from reviewgauge.viewer.runs import RunCard
 from reviewgauge.viewer.selection import ChangeRow, Selection
@@ -82,16 +82,20 @@ class Pages:
     live: bool = True
 
     @_once
-    def board(self) -> str:
-        """The answer in plain words, its picture, and the leaderboards."""
+    def board(self, fact: str = "") -> str:
+        """The answer in plain words, its picture, and the leaderboards; of a `fact` (name=value) the boards alone."""
         chosen = self.chosen
-        boards = [one.board for one in chosen.boards]
-        tables = [one.table for one in chosen.boards if one.table is not None]
+        name, _, value = fact.partition("=")
+        if fact and value not in chosen.facts.get(name, ()):
+            raise UserError(f"no change has {fact}")
+        boards = chosen.part(fact) if fact else [one.board for one in chosen.boards]
+        tables = [one.table for one in chosen.boards if one.table is not None and not fact]
         data = ReportData(chosen.name, "", boards, comparisons=tables, cases=chosen.cases)
-        doors = [self._doors(board) for board in boards]
-        prices = dollars_of(chosen.boards[0].run) if boards else {}
+        doors = [self._doors(board, fact) for board in boards]
+        prices = dollars_of(chosen.boards[0].run) if boards and not fact else {}
         views = [BoardView(data, board, f"b{at}", doors[at - 1], prices) for at, board in enumerate(boards, 1)]
-        return self._render("board.html.j2", here="board", boards=views, data=data, verdict=chosen.verdict)
+        answer = None if fact else chosen.verdict
+        return self._render("board.html.j2", here="board", boards=views, data=data, verdict=answer, fact=fact)
 
     @_once
     def slices(self) -> str:
@@ -101,11 +105,11 @@ class Pages:
         views = [BoardView(data, board, f"b{at}") for at, board in enumerate(chosen.sliced, 1)]
         return self._render("slices.html.j2", here="slices", boards=views, data=data)
 
-    def _doors(self, board: Leaderboard) -> Doors:
+    def _doors(self, board: Leaderboard, fact: str) -> Doors:
         """Each name leads to the system's changes, each figure to those that speak against it."""
         table = leaderboard_table(board)
         return {
-            (at, place): Query(system=row[0].text).link(state=BEHIND.get(column.key, ""))
+            (at, place): Query(system=row[0].text, fact=fact).link(state=BEHIND.get(column.key, ""))
             for at, row in enumerate(table.rows)
             for place, column in enumerate(table.columns)
         }
@@ -149,17 +153,19 @@ class Pages:
         return self._render("beside.html.j2", here="change", both=both)
 
     @_once
-    def against(self, first: int, second: int, page: int = 1) -> str:
+    def against(self, first: int, second: int, page: int = 1, narrowing: Narrowing = ALL) -> str:
         """What one system found that another did not, and the other way round; systems count from 1."""
         chosen, first, second = self.chosen, first - 1, second - 1
         if not (0 <= first < len(chosen.systems) > second >= 0):
             raise UserError("there is no such system")
-        found = differences(chosen, chosen.systems[first], chosen.systems[second])
+        found = differences(chosen, chosen.systems[first], chosen.systems[second], narrowing)
         alone = found_alone(chosen, chosen.systems[first], chosen.systems[second])
         shown, paged = self._page(found, page, MOST_DIFFERENCES)
         both = {
             "first": first,
             "second": second,
+            "narrowing": narrowing,
+            "turned": urlencode({key: value for key, value in vars(narrowing).items() if value}),
             "agreed": [agreed(chosen, chosen.systems[at]) for at in (first, second)],
         }
         return self._render("against.html.j2", here="against", found=found, shown=shown, alone=alone, **both, **paged)

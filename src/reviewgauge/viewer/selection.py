@@ -19,7 +19,7 @@ from reviewgauge.analysis.costs import costs_of
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, said_of_comment
-from reviewgauge.core.records import Case, findings
+from reviewgauge.core.records import Case, Severity, findings
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.core.results import CommentOutcome, Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
@@ -40,6 +40,7 @@ from reviewgauge.views.verdict import Verdict, verdict
 from reviewgauge.views.verdict_facts import MISSED_BY
 
 KEPT = 4  # selections in memory
+Kinds = tuple[Sequence[str], Sequence[str]]  # severities, categories
 Key = tuple[str, ...]  # the runs' parts of the address
 
 
@@ -67,6 +68,13 @@ class Told(NamedTuple):
     false: int
 
 
+class Kind(NamedTuple):
+    """How a finding was classified; empty where it was not."""
+
+    severity: str
+    category: str
+
+
 @dataclass(frozen=True)
 class ChangeRow:
     """One change in the list: what each system's comments count as, by its number; `told` of its first attempt."""
@@ -81,6 +89,7 @@ class ChangeRow:
     states: Mapping[int, Counter[str]] = field(default_factory=dict)
     failed: tuple[int, ...] = ()
     told: Mapping[int, Told] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)  # of each finding, by its group
 
 
 @dataclass(eq=False)
@@ -175,6 +184,21 @@ class Selection:
         return {fact: sorted(values) for fact, values in found.items() if 1 < len(values) <= 40}
 
     @cached_property
+    def kinds(self) -> Kinds:
+        """The severities of the findings, the worst first, and their categories."""
+        found = {kind for row in self.rows for kind in row.kinds.values()}
+        stated = {kind.severity for kind in found}
+        return [one for one in Severity if one in stated], sorted({kind.category for kind in found} - {""})
+
+    def part(self, fact: str) -> Sequence[Leaderboard]:
+        """The boards on the changes where a fact has a value (`name=value`), measured for themselves."""
+        name, _, value = fact.partition("=")
+        cases = [case for case in self.cases if str(case.facts.get(name, "")) == value]
+        return [
+            leaderboard(one.run.on(cases), resamples=self.settings[0], seed=self.settings[1]) for one in self.boards
+        ]
+
+    @cached_property
     def _places(self) -> Sequence[Mapping[str, Mapping[str, Sequence[int]]]]:
         """Where the outcomes and the scores of each case and system are."""
         both: list[dict[str, dict[str, list[int]]]] = [{}, {}]
@@ -230,17 +254,19 @@ def _rows(cases: Sequence[Case], scores: Sequence[Score], systems: Sequence[str]
             false = sum(state_of(one) in ("false", "rejected") for one in score.matching.comments)
             told.setdefault(score.case, {}).setdefault(at, Told(hit, missed, false))
     for number, case in enumerate(cases, 1):
+        known = findings(case.references)
         yield ChangeRow(
             number,
             case.id,
             case.change.title or case.id,
             case.change.repo,
             case.facts,
-            len(findings(case.references)),
+            len(known),
             case.clean,
             states.get(case.id, {}),
             tuple(sorted(failed.get(case.id, ()))),
             told.get(case.id, {}),
+            {one.id: Kind(str(one.severity or ""), str(one.category or "")) for one, *_ in known},
         )
 
 

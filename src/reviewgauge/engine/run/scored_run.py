@@ -98,6 +98,13 @@ class ScoredRun:
         scores = Lazy.of(kept, self.scores.__getitem__)
         return replace(self, scores=scores, score_keys=[keys[at] for at in kept], systems_in=named)
 
+    def on(self, cases: Sequence[Case]) -> ScoredRun:
+        """The scores on these of its cases alone."""
+        names, keys = {case.id for case in cases}, self.score_keys or [score.key for score in self.scores]
+        kept = [at for at, (case, *_) in enumerate(keys) if case in names]
+        scores = Lazy.of(kept, self.scores.__getitem__)
+        return replace(self, cases=cases, scores=scores, score_keys=[keys[at] for at in kept])
+
 
 def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[ScoredRun]:
     """One ScoredRun per metric that the runs were scored with, or for the metric that is named.

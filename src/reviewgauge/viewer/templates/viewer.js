@@ -48,7 +48,7 @@
 
   // An exported list is narrowed here, by the same words that the service takes.
   const filters = one("#filters");
-  if (filters && document.body.dataset.stamp === undefined) {
+  if (filters && here === "changes" && document.body.dataset.stamp === undefined) {
     const wanted = new URLSearchParams(location.search);
     const narrow = () => {
       const words = (wanted.get("text") || "").toLowerCase().split(/\s+/).filter(Boolean);
@@ -71,14 +71,37 @@
     });
     narrow();
   }
-  for (const select of all("#filters select")) select.addEventListener("change", () => filters.requestSubmit());
+  // Rows of the board are narrowed here: systems that are marked, or all, in one state. The address says so.
+  if (filters && here === "board") {
+    const boxes = all("input[name=system]", filters), state = filters.elements.state, asked = new URLSearchParams(location.search);
+    for (const box of boxes) box.checked = asked.getAll("system").includes(box.value);
+    state.value = asked.get("state") || "";
+    const narrow = () => {
+      const marked = boxes.some((box) => box.checked);
+      const fits = (box) => (!marked || box.checked) && (!state.value || box.dataset.states.split(" ").includes(state.value));
+      const names = new Set(boxes.filter(fits).map((box) => one("bdi", box.parentNode).textContent));
+      for (const row of all(".board tbody tr:not(.section)")) row.hidden = !names.has(one("th bdi", row).textContent);
+      for (const table of all(".board")) table.classList.toggle("part", names.size < boxes.length);
+      one("#shown").textContent = names.size === 1 ? "1 system" : `${names.size} systems`;
+    };
+    narrow();
+    filters.addEventListener("change", (event) => {
+      if (event.target.name === "fact") return;
+      event.stopPropagation();
+      const wanted = [...new FormData(filters)].filter(([, value]) => value);
+      const address = `?${new URLSearchParams(wanted)}`;
+      narrow();
+      try { history.replaceState(null, "", address); } catch { location.search = address; }  // a file has to be loaded again
+    });
+  }
+  for (const select of all(here === "board" ? "#filters [name=fact]" : "#filters select")) select.addEventListener("change", () => filters.requestSubmit());
 
   // A table that is wider than its place says so.
   const wide = new ResizeObserver((seen) => seen.forEach(({ target }) => target.classList.toggle("sideways", target.scrollWidth > target.clientWidth + 1)));
   for (const region of all(".scroll")) wide.observe(region);
 
   const pair = one("#pair");
-  if (pair) pair.addEventListener("change", () => { location.href = `against-${one("#first").value}-${one("#second").value}.html`; });
+  if (pair) pair.addEventListener("change", () => { location.href = `against-${one("#first").value}-${one("#second").value}.html${location.search.replace(/[?&]page=\d+/, "")}`; });
 
   // Systems are shown and hidden on the lines of a change.
   for (const box of all("[data-show]")) {
