@@ -35,14 +35,9 @@ class Armed:
         arm = ARMS[self.name]
         for command in arm.triggers:
             subprocess.run(
-                ["git", *command],
-                cwd=self.folder,
-                env=os.environ | IDENTITY,
-                input=b"protocol=https\nhost=host.invalid\n\n",
-                capture_output=True,
-                check=False,
-                timeout=30,
-            )
+                ["git", *command], cwd=self.folder, env=os.environ | IDENTITY,
+                input=b"protocol=https\nhost=host.invalid\n\n", capture_output=True, check=False, timeout=30,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -38,12 +38,9 @@ def table(
     seed: int = 0,
 ) -> ComparisonTable:
     return compare(
-        ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK),
-        pairs=pairs,
-        measures=measures,
-        resamples=500,
-        seed=seed,
-    )
+        ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK), pairs=pairs, measures=measures,
+        resamples=500, seed=seed,
+    )  # fmt: skip
 
 
 def three(n: int = 40) -> tuple[list[Score], list[Case]]:

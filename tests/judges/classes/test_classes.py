@@ -97,25 +97,9 @@ def test_answers_that_cannot(what: What, text: str) -> None:
 
 
 PIECES = st.sampled_from(
-    [
-        "Code Defect",
-        "Performance",
-        "F.2",
-        "E.1",
-        "diff",
-        "BF",
-        "not ",
-        "or",
-        ": ",
-        "**",
-        "`",
-        "\n",
-        '"',
-        "<think>",
-        "x",
-        ".",
-    ]
-)
+    ["Code Defect", "Performance", "F.2", "E.1", "diff", "BF", "not ", "or", ": ", "**", "`", "\n", '"', "<think>", "x",
+        "."],
+)  # fmt: skip
 
 
 def votes(*values: str) -> list[Vote]:
