@@ -23,10 +23,11 @@ from reviewgauge.metrics.execution.allowed import check_path
 from reviewgauge.metrics.execution.worth import tests_worth
 from reviewgauge.repo.diff.edits import Refusal
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.syntax.languages import language
 
 
 def fix_patch(case: Case, fix: str) -> str:
-    """The fix as a diff of the files that a suggestion may edit."""
+    """The fix as a diff of the code that a suggestion may edit: a changelog's old lines are long gone."""
     assert case.change.git is not None
     files = Repository(Path(case.change.git)).changed_files(f"{fix}^", fix)
     kept = []
@@ -35,7 +36,7 @@ def fix_patch(case: Case, fix: str) -> str:
             check_path(file.path, (), "true", creates=False)
         except Refusal:
             continue
-        if file.patch:
+        if file.patch and language(file.path):
             kept.append(f"--- a/{file.path}\n+++ b/{file.path}\n{file.patch}")
     return "\n".join(kept)
 

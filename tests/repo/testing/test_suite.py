@@ -8,7 +8,7 @@ import pytest
 
 from history_builder import Told
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.testing.suite import changed_tests, failing_tests
+from reviewgauge.repo.testing.suite import MOST_FAILING, changed_tests, failing_tests
 
 
 def test_the_tests_of_a_fix(tmp_path: Path) -> None:
@@ -46,3 +46,10 @@ def test_the_tests_of_a_fix(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_failing_tests_are_named_as_the_usual_programs_do(output: str, named: tuple[str, ...]) -> None:
     assert failing_tests(output) == named
+
+
+def test_of_very_many_failing_tests_the_same_are_named_in_whatever_order_they_ran() -> None:
+    lines = [f"FAILED tests/t.py::test_{n}" for n in range(MOST_FAILING + 100)]
+    first, second = failing_tests("\n".join(lines)), failing_tests("\n".join(reversed(lines)))
+    assert first == second and len(first) == MOST_FAILING
+    assert len(failing_tests("\n".join(lines[:300]))) == 300

@@ -66,7 +66,7 @@ class Remembered:
 
     @cached_property
     def _key(self) -> tuple[str, ...]:
-        return (*self.command.key("useful", "2"), *self.command.installed())
+        return (*self.command.key("useful", "3"), *self.command.installed())
 
     def run(
         self,

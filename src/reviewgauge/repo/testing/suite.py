@@ -36,7 +36,7 @@ _LAST_WORDS = 2_000  # characters of the output that are kept
 _OUTPUT = 20_000_000  # bytes that a run may print
 _PROCESSES = 256  # that a run may have at a time
 NOT_STARTED = "the command could not be started"
-MOST_FAILING = 200  # tests that are named
+MOST_FAILING = 2_000  # tests that are named; of more the first by name, whatever order they ran in
 _SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
 _TEST = re.compile(r"test|spec", re.IGNORECASE)
 _FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit
@@ -242,7 +242,7 @@ def failing_tests(output: str) -> tuple[str, ...]:
     matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
     names = ((match.lastgroup or "", hide_secrets(match[match.lastgroup or 0])) for match in matches if match)
     found = dict.fromkeys(one_line(_pytest_name(name) if program == "pytest" else name) for program, name in names)
-    return tuple(found)[:MOST_FAILING]
+    return tuple(found) if len(found) <= MOST_FAILING else tuple(sorted(found)[:MOST_FAILING])
 
 
 def test_names(failing: Iterable[str]) -> list[str]:
