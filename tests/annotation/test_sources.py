@@ -197,12 +197,14 @@ def test_reports_drawn_at_random_are_judged_beside_the_model(
         for name, kind, body in (("K1", "F.2 Logic", "The discount is computed wrong"), ("K2", "E.2", "Odd blanks"))
     )
     cases = [case.model_copy(update={"references": known}) for case in small_cases(8)]
+    cases[0] = cases[0].model_copy(update={"references": ()})  # and nothing is said of it: nobody can judge that
     said = "- The discount is computed wrong\n- The tax logic crashes for guests"
     with RunFolder.create(run, dataset="made", dataset_path="", cases=cases) as made:
         found = [one.model_copy(update={"comments": (Comment(id="c", body=said),)}) for one in small_reviews(cases)]
+        found = [one.model_copy(update={"comments": ()}) if one.case == cases[0].id else one for one in found]
         import_reviews(made, found, source="made", pins={})
     told(capsys, "score", run, "points(model='fake:rules')")
-    told(capsys, "annotate", "init", store, run, "--limit", "5", "--raters", "2")
+    told(capsys, "annotate", "init", store, run, "--limit", "7", "--raters", "2")
 
     def says(work: Work) -> list[Answer]:
         answers = []
@@ -213,15 +215,15 @@ def test_reports_drawn_at_random_are_judged_beside_the_model(
             answers += [Answer(part=part, dimension=name, value=value) for name, value in values.items()]
         return answers
 
-    assert judged(store, "Ann", says) == judged(store, "Bob", says) == 5
+    assert judged(store, "Ann", says) == judged(store, "Bob", says) == 7
     told(capsys, "annotate", "export", store, "-o", out)
     report = AgreementReport.model_validate_json(
         told(capsys, "agree", run, "--labels", out, "--resamples", "0", "--json")
     )
     assert {one.dimension: (len(one.kinds), one.items) for one in report.dimensions} == {
-        "hit": (3, 10),
-        "type": (3, 10),
-        "severity": (3, 10),
+        "hit": (3, 14),
+        "type": (3, 14),
+        "severity": (3, 14),
     }
 
 

@@ -213,10 +213,11 @@ def report_items(
     """
     if schema.parts is not Parts.POINTS or schema.unit is not SubjectKind.REVIEW:
         raise UserError(f"the schema {schema.name!r} does not ask about points", remedy="--schema reports")
+    reports = [one for one in reports if points_to_judge(metric, one.matching)]
     drawn = draw_reports(reports, min(limit or len(reports), len(reports)), seed)
     items = [_of_report(metric, report, cases[report.case], reviews[report.key]) for report in drawn]
     random.Random(seed).shuffle(items)  # systems interleave, so that a rater cannot tell them by their order
-    return project_data([item for item in items if item.parts], cases.values())
+    return project_data(items, cases.values())
 
 
 def _of_report(metric: Points, report: Report, case: Case, review: Review) -> Item:
@@ -296,7 +297,8 @@ def _decisions_to_check(folder: Path, kinds: Collection[str], limit: int | None)
     decisions = (one for one in decisions if one.item in cases or one.kind is DecisionKind.COMMENT)
     drawn = draw(decisions, limit or MOST_DRAWN).decisions
     if not drawn:
-        raise UserError(f"no model decided anything of these kinds in {folder}", remedy=", ".join(DecisionKind))
+        there = ", ".join(sorted({one.kind for one in read_decisions(folder) if one.kind}))
+        raise UserError(f"no model decided anything of these kinds in {folder}", remedy=f"there is: {there or 'none'}")
     unknown = Change(repo=folder.name, title="A change that left the benchmark")
     changes = {
         name: shown_change(cases[one.item].change) if one.item in cases else unknown for name, one in drawn.items()

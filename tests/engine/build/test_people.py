@@ -247,7 +247,8 @@ def test_decisions_are_items_by_their_kind(forge: Forge, tmp_path: Path, capsys:
     assert not {one["item"] for one in asked_of} & kept.keys()
     assert rows_of(card) == {("extract_points", "clean"): (len(asked_of), 0, len(asked_of), 0)}
     assert main(["annotate", "init", str(store), str(out), "--kind", "domain", "--project", "2"]) == 2
-    assert "no model decided anything of these kinds" in capsys.readouterr().err
+    assert "no model decided anything of these kinds in" in (said := capsys.readouterr().err)
+    assert "(there is: clean, comment)" in said
 
 
 @pytest.mark.drill
