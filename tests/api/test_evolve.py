@@ -174,6 +174,21 @@ def test_the_mean_of_three_tasks_is_one_reward(tmp_path: Path) -> None:
     assert whole is not None and whole.value == pytest.approx(sum(means) / 3)
 
 
+def test_builds_of_several_tasks_are_joined_and_their_ids_told_apart(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in write_tasks(tmp_path / "tasks.jsonl").read_text().splitlines()]
+    presets = [f'prompt(model="fake:rules", preset="contextcrbench_{task}")' for task in ("assess", "locate")]
+    for task in ("assess", "locate"):  # the same hunks under the same ids, as two builds have them
+        own = [{**row, "id": row["id"].replace(task, "hunk")} for row in rows if row["change"]["task"] == task]
+        (tmp_path / f"{task}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own))
+    one, other = (str(tmp_path / f"{task}.jsonl") for task in ("assess", "locate"))
+    metrics: dict[str, Any] = {"metrics": ["assess", "pass_at_k"], "rounds": 1, "resamples": 200}
+    report = evolve(one, *presets, run=tmp_path / "run", also=[other], **metrics)
+    assert report.finished and report.dataset == "assess.jsonl + locate.jsonl"
+    assert sum(part.cases for part in report.parts) == sum(row["change"]["task"] != "comment" for row in rows)
+    with pytest.raises(UserError, match="is in two of the data sets"):
+        evolve(one, *presets, run=tmp_path / "again", also=[one], **metrics)
+
+
 def test_another_benchmark_other_settings_and_a_moved_folder_are_refused(searched: Searched, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="it rests on other metrics"):
         _evolve(searched.bench, searched.run, metrics=["chrf"])

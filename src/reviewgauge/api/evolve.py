@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,6 +66,7 @@ def evolve(
     shares: Sequence[float] = (0.4, 0.3, 0.3),
     reserve: int = 0,
     source: str | Path | None = None,
+    also: Sequence[str | Dataset] = (),
     stages: Sequence[str] = (),
     seed: int = 0,
     resamples: int = 10_000,
@@ -79,6 +81,7 @@ def evolve(
     `metrics` are specs with weights (`assess*0.33`). `model` writes the proposals, by default that of the reviewer.
     Everything is kept in the folder `run`, and the same call goes on where it stopped; the held-out part is computed
     once, when the search has ended. `evaluations` bounds the pairs of a candidate and a case. `page`: an HTML report.
+    `also` are further data sets, such as one for each other task.
     """
     check_page(page)
     models, stop = models or ModelOptions(), stop or Interruption()
@@ -91,14 +94,15 @@ def evolve(
     words = [_weighted(word) for word in metrics]
     found = find_dataset(dataset, source)
     narrowing = find_stages(stages)
-    cases, _ = apply_stages(found.cases(), narrowing)
+    sources = [found, *(find_dataset(one) for one in also)]
+    cases = _joined([apply_stages(one.cases(), narrowing)[0] for one in sources])
     reward = Reward.of(words, _headline, {case.change.task for case in cases})
     usable = [case for case in cases if species.reviewer_of(case) is not None and reward.applying(case)]
     _check(species, usable, len(cases), found)
     split = split_cases(usable, shares, seed, reserve, near_groups([_changed(case) for case in usable]))
     limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), minibatch)
     asked = model or species.reviewers[0].model
-    label, where = staged_label(found, narrowing), given_path(dataset, found, source)
+    label, where = " + ".join(staged_label(one, narrowing) for one in sources), given_path(dataset, found, source)
     with opened(Path(run)) as folder:
         setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
         work = _Work(setting, split, limits, asked, optimizer, seed, resamples)
@@ -110,6 +114,19 @@ def evolve(
 
         write_whole(Path(page), document_page(evolution(done, page=True)).encode("utf-8", "replace"))
     return done
+
+
+def _joined(sources: Sequence[Sequence[Case]]) -> list[Case]:
+    """The cases of all data sets; the task stands before an id that several have. Raises UserError."""
+    times = Counter(case.id for cases in sources for case in cases)
+    named = [
+        case if times[case.id] == 1 else case.model_copy(update={"id": f"{case.change.task}/{case.id}"})
+        for cases in sources
+        for case in cases
+    ]
+    if again := [name for name, count in Counter(case.id for case in named).items() if count > 1]:
+        raise UserError(f"{again[0]!r} is in two of the data sets", remedy="name each data set once")
+    return named
 
 
 def _changed(case: Case) -> set[str]:

@@ -63,6 +63,9 @@ from reviewgauge.views.terminal.documents import document_view
 @click.option("--page", type=click.Path(dir_okay=False), help="Also write the report as an HTML page.")
 @resamples_option
 @from_option
+@click.option(
+    "--also", multiple=True, metavar="DATASET", help="More cases, such as those of another task; may be given again."
+)
 @stage_option
 @workers_option
 @seed_option
