@@ -209,6 +209,23 @@ def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: A
     assert (label.dimension, label.value, label.subject.case) == ("same_issue", True, "shop-1")
 
 
+def test_a_run_that_goes_on_takes_no_click_away(browser: Any, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", {"finder": finds, "half": misses})
+    with viewed(folder) as (client, link):
+        page, _ = entered(browser, link)
+        with page.expect_response("**/stamp"):
+            page.goto(f"{client.origin}/r/{slug_of(folder)}/index.html")
+        held: list[Any] = []
+        page.route("**/changes.html", lambda route: held.append(route))  # noqa: PLW0108 (Playwright refuses the method)
+        page.click("nav >> text=Changes", no_wait_after=True)
+        (folder / "labels.jsonl").touch()
+        for _ in range(2):  # the second comes after what the first led to
+            page.wait_for_event("response", lambda one: one.url.endswith("/stamp"))
+        held[0].continue_()
+        page.wait_for_url("**/changes.html")
+        page.context.close()
+
+
 SAFE = """() => [
   window.hacked,
   document.querySelectorAll('img, iframe, base, [onerror], [onload], [onfocus], [ontoggle]').length,

@@ -135,13 +135,15 @@
   // Live: the page comes anew when a file of the run changed, and keeps its place.
   const stamp = document.body.dataset.stamp;
   if (stamp !== undefined) {
-    let known = null;
+    let known = null, leaving = false;  // a reload would undo a click that is on its way
+    addEventListener("beforeunload", () => { leaving = true; });
+    addEventListener("pageshow", () => { leaving = false; });
     const look = async () => {
       try {
         const reply = await fetch(new URL(stamp, location.href));
         const answer = reply.ok ? await reply.json() : { stamp: "gone", running: false };
         one("#live").textContent = answer.running ? "running" : "";
-        if (known !== null && known !== answer.stamp && !one("dialog[open]") && !document.querySelector("form.judge :focus")) {
+        if (known !== null && known !== answer.stamp && !leaving && !one("dialog[open]") && !document.querySelector("form.judge :focus")) {
           location.reload();
         }
         known = answer.stamp;
