@@ -87,10 +87,15 @@ def test_what_cannot_be_learnt_from_is_counted(tmp_path: Path, tested: Path) -> 
     other = several.claims[1].model_copy(update={"source": "openai:other"})
     several = several.model_copy(update={"claims": (several.claims[0], other)})
     bench = write(
-        tmp_path, case("good", *TWO, ("issue", "Line 3 is long.")), case("syntax", *TWO, source="syntax"), case("bare"),
-        several, case("odd", ("claim", "x" * 1001)), case("same", *TWO, body=patch("good")),
+        tmp_path,
+        case("good", *TWO, ("issue", "Line 3 is long.")),
+        case("syntax", *TWO, source="syntax"),
+        case("bare"),
+        several,
+        case("odd", ("claim", "x" * 1001)),
+        case("same", *TWO, body=patch("good")),
         Case(id="diffless", change=Change(repo="o/r"), claims=case("x", *TWO).claims),
-    )  # fmt: skip
+    )
     found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
     assert found.pairs == 1 and found.models == {MODEL: 1}
     assert found.left_out == {

@@ -31,11 +31,14 @@ def test_presets(preset: str) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_reviewers(model: str) -> None:
     check_reviews(
-        f"prompt(model={model!r}, context='file')", f"prompt(model={model!r}, prompt='published')",
-        f"pr_review(model={model!r})", f"debate(model={model!r})", f"agent(model={model!r})",
+        f"prompt(model={model!r}, context='file')",
+        f"prompt(model={model!r}, prompt='published')",
+        f"pr_review(model={model!r})",
+        f"debate(model={model!r})",
+        f"agent(model={model!r})",
         f"ensemble(reviewer=\"prompt(model='fake:varied')\", n=3, by='model', model={model!r})",
         f"prompt(model={model!r}, preset='swr', template='words.txt')",
-    )  # fmt: skip
+    )
 
 
 def check_reviews(*specs: str, stages: list[str] | None = None) -> None:

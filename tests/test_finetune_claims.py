@@ -105,9 +105,14 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("base")
     PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", eos_token="</s>").save_pretrained(folder)
     config = LlamaConfig(
-        vocab_size=len(letters) + 2, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
-        bos_token_id=0, eos_token_id=1,
-    )  # fmt: skip
+        vocab_size=len(letters) + 2,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
     LlamaForCausalLM(config).save_pretrained(folder)
     return str(folder)
 

@@ -73,9 +73,15 @@ def power(metric: Mean | Micro, tables: list[tuple[Numbers, Numbers]]) -> float:
     for seed, (one, two) in enumerate(tables):
         measure = metric.headline
         test = flip_test(
-            metric, names, one.mean(axis=1), two.mean(axis=1), np.ones(len(one)), measures=[measure], draws=399,
+            metric,
+            names,
+            one.mean(axis=1),
+            two.mean(axis=1),
+            np.ones(len(one)),
+            measures=[measure],
+            draws=399,
             seed=seed,
-        )  # fmt: skip
+        )
         found += (test[measure].p or 0.0) <= 0.05
     return found / len(tables)
 

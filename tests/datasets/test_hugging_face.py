@@ -74,19 +74,14 @@ def test_a_gated_one_takes_a_token(hub: Hub, tmp_path: Path) -> None:
     assert ask(tmp_path, hub.url, HF_TOKEN=TOKEN)[0] == 0
 
 
-def test_what_is_not_there_is_said_in_one_line(hub: Hub, tmp_path: Path) -> None:
-    problems = {
-        "acme/nothing": "Repository Not Found", "acme/reviews@v9": "Revision Not Found",
-        "acme/../etc": "hub:acme/../etc cannot be fetched",
-    }  # fmt: skip
-    words = [["review", f"hugging_face(hub={named!r})", "recorded", "-o", "run"] for named in problems]
-    code = "import sys; from reviewgauge.cli.main import main; sys.exit(sum(main(one) for one in eval(sys.argv[1])))"
-    command, environment = [sys.executable, "-c", code, repr(words)], hub_environment(tmp_path / "home", hub.url)
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
-    said = done.stderr.strip().splitlines()
-    assert done.returncode == 2 * len(problems), said
-    for line, problem in zip((one for one in said if "error: " in one), problems.values(), strict=True):
-        assert line.startswith("error: ") and problem in line, said
+@pytest.mark.parametrize(("named", "problem"), [
+    ("acme/nothing", "Repository Not Found"),
+    ("acme/reviews@v9", "Revision Not Found"),
+    ("acme/../etc", "hub:acme/../etc cannot be fetched"),
+])  # fmt: skip
+def test_what_is_not_there_is_said_in_one_line(named: str, problem: str, hub: Hub, tmp_path: Path) -> None:
+    code, said = ask(tmp_path, hub.url, named)
+    assert code == 2 and said.startswith("error: ") and problem in said, said
     assert not hub.fetched
 
 

@@ -183,10 +183,13 @@ def test_ids_are_unique_across_the_file(tmp_path: Path) -> None:
 
 def test_reviews_and_outcomes_are_known_by_their_fields(tmp_path: Path) -> None:
     file = write(
-        tmp_path, b'{"case": "a", "system": "s", "comments": [{"id": "1", "body": "b"}]}\n',
+        tmp_path,
+        b'{"case": "a", "system": "s", "comments": [{"id": "1", "body": "b"}]}\n',
         b'{"case": "a", "system": "s", "failure": {"kind": "timeout", "message": "m"}}\n',
-        b'{"case": "a", "system": "s", "attempt": 0}\n', b'{"case": "a", "system": "s"}\n', name="mixed.jsonl",
-    )  # fmt: skip
+        b'{"case": "a", "system": "s", "attempt": 0}\n',
+        b'{"case": "a", "system": "s"}\n',
+        name="mixed.jsonl",
+    )
     checked = check(file)
     assert checked.records == {"review": 1, "outcome": 1}
     assert [(problem.line, problem.field) for problem in checked.problems] == [(3, "attempt"), (4, "")]

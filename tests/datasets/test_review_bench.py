@@ -95,9 +95,12 @@ def test_right_findings_are_references_and_wrong_ones_are_rejected(tmp_path: Pat
 
 def test_the_producers_are_counted_beside_what_the_card_states(tmp_path: Path) -> None:
     data = write(
-        tmp_path, (pull(), [finding(), finding("b", "fp"), finding("c", producer=PEOPLE)]), (pull(40), [finding("d")]),
-        manifest=[entry(), entry(40)], test_set={"tforster_gilbert_40-9ccd6995": [{}]},
-    )  # fmt: skip
+        tmp_path,
+        (pull(), [finding(), finding("b", "fp"), finding("c", producer=PEOPLE)]),
+        (pull(40), [finding("d")]),
+        manifest=[entry(), entry(40)],
+        test_set={"tforster_gilbert_40-9ccd6995": [{}]},
+    )
     assert data.counts() == {
         "changes": 2, "references": 3, "rejected": 1, "repositories": 1, "languages": 1, "changes of the test set": 1,
         "references of the test set": 1, f"references by {SONNET}": 2, f"references by {PEOPLE}": 1,

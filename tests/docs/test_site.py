@@ -19,9 +19,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site. `strict` makes a dead link, a missing anchor or a page without a place in the menu an error."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -94,9 +94,12 @@ def test_only_failed_does_nothing_else_and_only_case_does_that_case(run: RunFold
         totals = review(run, Asking(broken="3"), executor=Serial(), attempts=2, only=Selection(failed=True))
         assert (totals.done, totals.failed, totals.skipped) == (0, {"refusal": 1}, 4)
         totals = review(
-            run, Asking(broken="3"), executor=Serial(), only=Selection(failed=True, cases=("case-001",)),
+            run,
+            Asking(broken="3"),
+            executor=Serial(),
+            only=Selection(failed=True, cases=("case-001",)),
             retry_failed=True,
-        )  # fmt: skip
+        )
         assert (totals.done, totals.failed) == (0, {})
         totals = review(run, Asking(broken="3"), executor=Serial(), only=Selection(cases=("case-003", "case-008")))
         assert (totals.done, totals.failed, totals.failed_before) == (1, {}, 1)

@@ -12,10 +12,13 @@ def case_of(*references: Comment, name: str = "c", repo: str = "o/r") -> Case:
 def phrased() -> Case:
     """Three findings: one in three phrasings, one in two that are the same words, one alone."""
     return case_of(
-        Comment(id="a1", body="a first", span=Span(path="a.py", start=4)), Comment(id="b1", body="same words"),
-        Comment(id="a2", body="a second", same_as="a1"), Comment(id="b2", body="same words", same_as="b1"),
-        Comment(id="a3", body="a third", same_as="a2"), Comment(id="c1", body="alone"),
-    )  # fmt: skip
+        Comment(id="a1", body="a first", span=Span(path="a.py", start=4)),
+        Comment(id="b1", body="same words"),
+        Comment(id="a2", body="a second", same_as="a1"),
+        Comment(id="b2", body="same words", same_as="b1"),
+        Comment(id="a3", body="a third", same_as="a2"),
+        Comment(id="c1", body="alone"),
+    )
 
 
 def bodies(comments: tuple[Comment, ...]) -> list[str]:

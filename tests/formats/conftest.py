@@ -64,9 +64,13 @@ def build(folder: Path) -> Shop:
     gone = dict.fromkeys(BASE.keys() - HEAD.keys())
     head = commit(folder, gone | {name: _text(lines) for name, lines in HEAD.items()})
     change = Change(
-        repo="shop", base=base, head=head, url="https://github.com/acme/shop/pull/7",
-        files=Repository(folder).changed_files(base, head), git=str(folder / ".git"),
-    )  # fmt: skip
+        repo="shop",
+        base=base,
+        head=head,
+        url="https://github.com/acme/shop/pull/7",
+        files=Repository(folder).changed_files(base, head),
+        git=str(folder / ".git"),
+    )
     return Shop(change, folder)
 
 

@@ -25,10 +25,13 @@ FILLER = [f"    other_{k} = compute_{k}(context)" for k in range(12)]
 def reference(row: Row) -> Comment:
     at = len(FILLER[:6]) + len(row["before"]) + 1
     return Comment(
-        id="f", body=row["told"], span=Span(path="a.py", start=at), origin=Origin.INJECTED,
+        id="f",
+        body=row["told"],
+        span=Span(path="a.py", start=at),
+        origin=Origin.INJECTED,
         resolution=Resolution(diff=f"@@ -{at},1 +{at},1 @@\n-{row['wrong']}\n+{row['sound']}\n"),
         extra={"operator": row["operator"]},
-    )  # fmt: skip
+    )
 
 
 def change(row: Row, side: str) -> Change:

@@ -41,9 +41,14 @@ def label(
 ) -> Label:
     subject = Subject(kind=kind, case="case", system=system, attempt=attempt, comment=comment, reference=reference)
     return Label(
-        subject=subject, rater=rater, rater_kind=RaterKind.MODEL, dimension=dimension, value=value,
-        confidence=confidence, reason="as it said",
-    )  # fmt: skip
+        subject=subject,
+        rater=rater,
+        rater_kind=RaterKind.MODEL,
+        dimension=dimension,
+        value=value,
+        confidence=confidence,
+        reason="as it said",
+    )
 
 
 def values(rows: Sequence[Sequence[Verdict | None]]) -> list[list[bool | None]]:

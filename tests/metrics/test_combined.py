@@ -115,9 +115,15 @@ def test_the_fit_with_minilm_is_graded_out_of_fold(shared_data: Path) -> None:
 def small_model(**changes: object) -> dict[str, object]:
     fit = Fit(means=(0.2,), scales=(0.1,), weights=(1.5,), cuts=(0.0,), floor=0.0)
     model = Combination(
-        metrics=("jaccard",), pins={"jaccard": dict(load(Metric, "jaccard").pins())}, features=(("jaccard", "mean"),),
-        grades=(0.0, 1.0), final=fit, dimension="useful", dataset="mine", rows=40,
-    )  # fmt: skip
+        metrics=("jaccard",),
+        pins={"jaccard": dict(load(Metric, "jaccard").pins())},
+        features=(("jaccard", "mean"),),
+        grades=(0.0, 1.0),
+        final=fit,
+        dimension="useful",
+        dataset="mine",
+        rows=40,
+    )
     return {**json.loads(model.model_dump_json()), **changes}
 
 

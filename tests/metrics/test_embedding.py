@@ -68,9 +68,13 @@ def test_a_blank_review_says_nothing_and_the_closest_reference_counts() -> None:
     metric = Embedding()
     said, known = PAIRS[0]
     blank, spaces, both, same = metric.segments(
-        [TextPair("", (known,)), TextPair(" \n\t", (known,)), TextPair(said, (PAIRS[2][1], known)), TextPair(known,
-            (known,))],
-    )  # fmt: skip
+        [
+            TextPair("", (known,)),
+            TextPair(" \n\t", (known,)),
+            TextPair(said, (PAIRS[2][1], known)),
+            TextPair(known, (known,)),
+        ]
+    )
     assert blank["value"] == spaces["value"] == blank["cut"] == 0
     assert both["value"] == pytest.approx(COSINES[0], abs=2e-6)
     assert same["value"] == pytest.approx(1, abs=1e-12)

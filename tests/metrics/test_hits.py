@@ -128,9 +128,14 @@ def test_a_profile_that_counts_duplicates_counts_them_in_every_slice_too() -> No
 def score_of(metric: Hits, case: Case, review: Review) -> Score:
     found = measured(metric, case, review)
     return Score(
-        case=case.id, system=review.system, metric=signature(metric), benchmark="b", parts=found.parts,
-        facets=found.facets, matching=found.matching,
-    )  # fmt: skip
+        case=case.id,
+        system=review.system,
+        metric=signature(metric),
+        benchmark="b",
+        parts=found.parts,
+        facets=found.facets,
+        matching=found.matching,
+    )
 
 
 def test_what_does_not_state_its_category_is_a_slice_of_its_own_and_f1_is_undefined_there() -> None:

@@ -75,9 +75,13 @@ def test_the_strata_of_the_official_tests() -> None:
     case = judged(golden((LOCK, True, "high"), ("It races", False, "low")), n=True, m=False)
     found = measured(
         case,
-        review(finding("a", LOCK), finding("b", "It races"), finding("n", "A leak", severity=Severity.MEDIUM),
-            finding("m", "No test", severity=Severity.LOW)),
-    )  # fmt: skip
+        review(
+            finding("a", LOCK),
+            finding("b", "It races"),
+            finding("n", "A leak", severity=Severity.MEDIUM),
+            finding("m", "No test", severity=Severity.LOW),
+        ),
+    )
     whole = measures(found.parts)
     assert [whole[n] for n in ("precision", "recall", "augmented_precision", "augmented_recall", "novel")] == [
         1 / 2, 1, 1 / 2, 1, 1 / 4,
@@ -138,9 +142,12 @@ def test_a_model_judges_what_matched_nothing_and_nothing_else() -> None:
     metric = Hits(judge="exact", policy="any", variant="review_bench", unmatched="fake:rules")
     case = judged(golden((LOCK, True, "high")), labelled=False)
     said = review(
-        finding("a", LOCK), finding("right", "acquire before the open of path"), finding("wrong", "Rename this banana"),
-        finding("elsewhere", "acquire before the open of path", path="b.py"), finding("labelled", "acquire the lock"),
-    )  # fmt: skip
+        finding("a", LOCK),
+        finding("right", "acquire before the open of path"),
+        finding("wrong", "Rename this banana"),
+        finding("elsewhere", "acquire before the open of path", path="b.py"),
+        finding("labelled", "acquire the lock"),
+    )
     found = measured(case, said, metric)
     assert found.parts["novel"] == 2 and found.fake
     assert [(vote.rater, vote.value) for vote in found.votes] == [

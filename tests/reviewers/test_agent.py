@@ -107,12 +107,19 @@ def test_it_is_given_a_context_as_any_reviewer_is(change: Change, endpoint: Scri
 
 def test_the_tools_show_both_versions_of_the_code_and_the_change(change: Change, endpoint: Scripted) -> None:
     answers = ask(
-        endpoint, change, ("list", ""), ("list", {"folder": "./shop/"}), ("read", {"path": "shop/cart.py", "start": 4}),
-        ("read", {"path": "gone.txt", "version": "old"}), ("search", {"text": "TOTAL(", "ignore_case": True}),
-        ("search", {"text": "total", "folder": "shop/price.py"}), ("references", {"name": "total"}),
-        ("definitions", {"name": "price.total"}), ("show", {"path": "shop/cart.py"}),
+        endpoint,
+        change,
+        ("list", ""),
+        ("list", {"folder": "./shop/"}),
+        ("read", {"path": "shop/cart.py", "start": 4}),
+        ("read", {"path": "gone.txt", "version": "old"}),
+        ("search", {"text": "TOTAL(", "ignore_case": True}),
+        ("search", {"text": "total", "folder": "shop/price.py"}),
+        ("references", {"name": "total"}),
+        ("definitions", {"name": "price.total"}),
+        ("show", {"path": "shop/cart.py"}),
         ("show", {"path": "shop/price.py"}),
-    )  # fmt: skip
+    )
     assert answers[0] == "shop/ (2 files)\ndata.bin (2 bytes)\nhuge.txt (1,120,000 bytes)"
     assert answers[1].startswith("cart.py (")
     assert answers[2] == "4\tdef pay(cart):\n5\t    return total(cart)\n(lines 4 to 5 of 5)"
@@ -162,9 +169,14 @@ def test_answers_are_bounded_and_so_are_the_calls_of_a_step(tmp_path: Path, endp
     wide = {f"d/f{n:04}.txt": f"word {'x' * 5_000}\n" for n in range(450)} | {"long.txt": "word\n" * 900}
     change = make_change(tmp_path / "wide", wide, {"long.txt": "word\n" * 901})
     answers = ask(
-        endpoint, change, ("list", {"folder": "d"}), ("search", {"text": "word"}), ("read", {"path": "long.txt"}),
-        ("read", {"path": "d/f0001.txt"}), *[("list", {})] * 8,
-    )  # fmt: skip
+        endpoint,
+        change,
+        ("list", {"folder": "d"}),
+        ("search", {"text": "word"}),
+        ("read", {"path": "long.txt"}),
+        ("read", {"path": "d/f0001.txt"}),
+        *[("list", {})] * 8,
+    )
     assert answers[0].endswith("(50 more entries)")
     assert answers[1].splitlines()[-1].endswith("more characters were cut off: ask for less)")
     assert answers[2].endswith("(lines 1 to 400 of 901)")

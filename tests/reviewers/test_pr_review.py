@@ -21,10 +21,16 @@ from reviewgauge.reviewers.pr_review import PrReview
 BAD = "@@ -1,1 +1,4 @@\n a = 1\n+print(a)\n+b = eval(a)\n+# TODO"
 SHELL = "@@ -5,0 +6,1 @@\n+run(a, shell=True)"
 CHANGE = Change(
-    id="c1", repo="o/r", title="Add b", description="+ eval(never)",
-    files=(ChangedFile(path="package-lock.json", patch="@@ -1,0 +1,60 @@\n" + "\n".join(["+eval(x)"] * 60)),
-        ChangedFile(path="a.py", patch=BAD), ChangedFile(path="b.py", patch=SHELL)),
-)  # fmt: skip
+    id="c1",
+    repo="o/r",
+    title="Add b",
+    description="+ eval(never)",
+    files=(
+        ChangedFile(path="package-lock.json", patch="@@ -1,0 +1,60 @@\n" + "\n".join(["+eval(x)"] * 60)),
+        ChangedFile(path="a.py", patch=BAD),
+        ChangedFile(path="b.py", patch=SHELL),
+    ),
+)
 
 
 def finding(severity: str, code: str, area: str = "other", file: str = "a.py") -> dict[str, str]:

@@ -22,9 +22,12 @@ MODEL = "openai:unused"
 FIRST = "@@ -1,2 +1,3 @@\n a = 1\n+b = eval(a)\n c = 3"
 SECOND = "@@ -10,2 +11,2 @@\n-old = 1\n+new = 1\n same"
 CHANGE = Change(
-    id="c1", repo="o/r", title="Add b", description="because",
+    id="c1",
+    repo="o/r",
+    title="Add b",
+    description="because",
     files=(ChangedFile(path="a.py", patch=f"{FIRST}\n{SECOND}"), ChangedFile(path="i.png", binary=True)),
-)  # fmt: skip
+)
 
 
 def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> ChatClient:

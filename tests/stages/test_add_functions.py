@@ -170,9 +170,13 @@ def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, context: Bui
         before = {"a.py": f"def f{n}():\n    return 0\n" + "    # padding\n" * (30 - n) * 20}
         base = commit(folder, before)
         changes.append(
-            Change(repo="acme/shop", base=base, head=commit(folder, {"a.py": before["a.py"].replace("0", "1", 1)}),
-                git=str(folder)),
-        )  # fmt: skip
+            Change(
+                repo="acme/shop",
+                base=base,
+                head=commit(folder, {"a.py": before["a.py"].replace("0", "1", 1)}),
+                git=str(folder),
+            )
+        )
     changes = [c.model_copy(update={"files": make_files(folder, str(c.base), str(c.head))}) for c in changes]
     made = run(AddFunctions(), context, *changes)
     assert [m.id for m in made if isinstance(m, Candidate)] == [f"c{n}" for n in range(30)]

@@ -26,10 +26,19 @@ HIDDEN = SOUND.replace("len(items) < limit", "len(items) <= limit")
 def defect(item: Candidate, code: str, line: int) -> Candidate:
     made = with_defect(
         item,
-        Defect(path="shop/cart.py", sound=SOUND.encode(), defective=code.encode(), lines=(line, line),
-            sound_lines=(line, line), body="It is wrong.", operator="toy", made="planted"),
-        "toy:0", 0,
-    )  # fmt: skip
+        Defect(
+            path="shop/cart.py",
+            sound=SOUND.encode(),
+            defective=code.encode(),
+            lines=(line, line),
+            sound_lines=(line, line),
+            body="It is wrong.",
+            operator="toy",
+            made="planted",
+        ),
+        "toy:0",
+        0,
+    )
     assert isinstance(made, Candidate)
     return made
 

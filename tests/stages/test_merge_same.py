@@ -37,9 +37,13 @@ def joined(references: Sequence[Comment]) -> list[list[str]]:
 
 def test_pairs_are_those_within_a_file_and_a_hunk(calls: list[Call]) -> None:
     item = candidate(
-        reference("a", CACHE, 1), reference("b", AGAIN, 3), reference("far", CACHE, 42),
-        reference("other", CACHE, 2, "b.py"), reference("nowhere", CACHE, None), reference("outside", CACHE, 30),
-    )  # fmt: skip
+        reference("a", CACHE, 1),
+        reference("b", AGAIN, 3),
+        reference("far", CACHE, 42),
+        reference("other", CACHE, 2, "b.py"),
+        reference("nowhere", CACHE, None),
+        reference("outside", CACHE, 30),
+    )
     (kept,), _, decisions = made(MergeSame(FAKE), item)
     assert [one.decided for one in decisions] == ["same"]
     assert decisions[0].shown == f"a.py, line 1\n\n{FIRST}\n\n1: {CACHE}\n\n2: {AGAIN}"

@@ -70,13 +70,16 @@ def about(*names: str) -> Callable[[Decision], bool]:
     return lambda one: all(f": text {name}" in one.shown for name in names)
 
 
-@pytest.mark.parametrize(("same", "wrong", "findings"), [
-    ({frozenset("ab")}, about("a", "b"), [["a"], ["b"], ["c"]]),
-    (ALL, about("a", "b"), [["a", "c"], ["b"]]),  # though c is the same as either
-    (ALL, about("c"), [["a", "b"], ["c"]]),
-    ({frozenset("ab")}, about("b", "c"), [["a", "b", "c"]]),  # which the model called different
-    ({frozenset("ab"), frozenset("bc")}, about("a", "b"), [["a"], ["b", "c"]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("same", "wrong", "findings"),
+    [
+        ({frozenset("ab")}, about("a", "b"), [["a"], ["b"], ["c"]]),
+        (ALL, about("a", "b"), [["a", "c"], ["b"]]),  # though c is the same as either
+        (ALL, about("c"), [["a", "b"], ["c"]]),
+        ({frozenset("ab")}, about("b", "c"), [["a", "b", "c"]]),  # which the model called different
+        ({frozenset("ab"), frozenset("bc")}, about("a", "b"), [["a"], ["b", "c"]]),
+    ],
+)
 def test_a_pair_that_people_judge_otherwise_is_merged_as_they_say(
     same: set[frozenset[str]], wrong: Callable[[Decision], bool], findings: list[list[str]]
 ) -> None:
@@ -128,10 +131,15 @@ def test_what_a_model_finds_by_the_diff_does_not_count_where_people_refuse_it(
 ) -> None:
     sound = AFTER["shop/cart.py"]
     defect = Defect(
-        path="shop/cart.py", sound=sound.encode(),
-        defective=sound.replace("len(items) < limit", "len(items) <= limit").encode(), lines=(7, 7), sound_lines=(7, 7),
-        body="It is wrong.", operator="toy", made="planted",
-    )  # fmt: skip
+        path="shop/cart.py",
+        sound=sound.encode(),
+        defective=sound.replace("len(items) < limit", "len(items) <= limit").encode(),
+        lines=(7, 7),
+        sound_lines=(7, 7),
+        body="It is wrong.",
+        operator="toy",
+        made="planted",
+    )
     item = with_defect(host(tmp_path / "shop"), defect, "toy:0", 0)
     assert isinstance(item, Candidate)
     problems = [{"path": "shop/cart.py", "line": 7, "problem": "The name is odd."}]

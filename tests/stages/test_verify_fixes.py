@@ -58,10 +58,13 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
     told.commit("Add helper", {"shop/helper.py": "def close(a, b):\n    return abs(a - b) < 1\n"})
     told.commit(
         "Fix total forgetting the first item",
-        {"shop/total.py": TOTAL.format(""), "tests/test_total.py": asserting("total",
-            "total([1, 2]) == 3") + "\n\ndef test_of_another_machine():\n    assert not total.total([1])\n"},
+        {
+            "shop/total.py": TOTAL.format(""),
+            "tests/test_total.py": asserting("total", "total([1, 2]) == 3")
+            + "\n\ndef test_of_another_machine():\n    assert not total.total([1])\n",
+        },
         days=20,
-    )  # fmt: skip
+    )
     told.commit("Fix tax that adds the amount", {"shop/tax.py": RATE.format("0.19")})
     told.commit(
         "Fix wrong cents",

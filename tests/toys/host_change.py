@@ -27,7 +27,11 @@ def host(
     head = told.commit("Say what fits", dict(after))
     repository = told.repository
     change = Change(
-        repo="acme/shop", base=base, head=head, title="Say what fits",
-        files=repository.changed_files(base, head, LARGEST_FILE), git=str(repository.git_dir),
-    )  # fmt: skip
+        repo="acme/shop",
+        base=base,
+        head=head,
+        title="Say what fits",
+        files=repository.changed_files(base, head, LARGEST_FILE),
+        git=str(repository.git_dir),
+    )
     return Candidate(case=Case(id=f"acme/shop/{name}", change=change))

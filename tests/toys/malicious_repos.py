@@ -35,9 +35,14 @@ class Armed:
         arm = ARMS[self.name]
         for command in arm.triggers:
             subprocess.run(
-                ["git", *command], cwd=self.folder, env=os.environ | IDENTITY,
-                input=b"protocol=https\nhost=host.invalid\n\n", capture_output=True, check=False, timeout=30,
-            )  # fmt: skip
+                ["git", *command],
+                cwd=self.folder,
+                env=os.environ | IDENTITY,
+                input=b"protocol=https\nhost=host.invalid\n\n",
+                capture_output=True,
+                check=False,
+                timeout=30,
+            )
 
 
 @dataclass(frozen=True)

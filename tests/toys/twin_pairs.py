@@ -121,7 +121,14 @@ def scored_run(cases: Sequence[Case], systems: dict[str, Callable[[Case], Sequen
             assert isinstance(found, Measured), found
             outcomes.append(Outcome(case=case.id, system=system, review=review))
             scores.append(
-                Score(case=case.id, system=system, metric=signature(metric), benchmark="b" * 64, parts=found.parts,
-                    facets=found.facets, matching=found.matching),
-            )  # fmt: skip
+                Score(
+                    case=case.id,
+                    system=system,
+                    metric=signature(metric),
+                    benchmark="b" * 64,
+                    parts=found.parts,
+                    facets=found.facets,
+                    matching=found.matching,
+                )
+            )
     return ScoredRun(metric, list(cases), scores, dataset="twins", benchmark="b" * 64, outcomes=outcomes)

@@ -46,8 +46,11 @@ def write_history(
     marks = folder / "marks"
     subprocess.run(
         ["git", "fast-import", "--quiet", "--force", "--date-format=raw-permissive", f"--export-marks={marks}"],
-        cwd=folder, env=environment, input=stream, check=True,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        input=stream,
+        check=True,
+    )
     ids = dict(line.split() for line in marks.read_text().splitlines())
     return [ids[f":{number + 1}"] for number in range(len(commits))]
 

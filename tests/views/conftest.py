@@ -121,9 +121,13 @@ def summary(
     """One row of a leaderboard."""
     failed = more.pop("failed", 0)
     return SystemSummary(
-        system=system, estimates=estimates(rng, precision, recall, n - failed), cases=n, scored=n - failed,
-        failed=failed, **more,
-    )  # fmt: skip
+        system=system,
+        estimates=estimates(rng, precision, recall, n - failed),
+        cases=n,
+        scored=n - failed,
+        failed=failed,
+        **more,
+    )
 
 
 def board(names: Sequence[str], n: int, seed: int = 1, slices: bool = True) -> Leaderboard:
@@ -146,11 +150,21 @@ def board(names: Sequence[str], n: int, seed: int = 1, slices: bool = True) -> L
                 SliceSummary(fact=fact, value=kind, facet=fact == "category", n=max(5, n // 4), systems=tuple(part))
             )
     return Leaderboard(
-        metric=METRIC, headline="f1", benchmark=BENCHMARK, dataset="martian", clustered_by="change", clusters=n,
-        resamples=10_000, seed=0, systems=tuple(rows), common=n - 2, slices=tuple(pieces),
-        pins={"lexical weights": "9f2b11"}, estimate_note=NOTE,
+        metric=METRIC,
+        headline="f1",
+        benchmark=BENCHMARK,
+        dataset="martian",
+        clustered_by="change",
+        clusters=n,
+        resamples=10_000,
+        seed=0,
+        systems=tuple(rows),
+        common=n - 2,
+        slices=tuple(pieces),
+        pins={"lexical weights": "9f2b11"},
+        estimate_note=NOTE,
         warnings=("3 repositories are too few to cluster by: the intervals speak of these repositories only",),
-    )  # fmt: skip
+    )
 
 
 def only_recall(row: SystemSummary) -> SystemSummary:
@@ -283,10 +297,15 @@ def report(names: Sequence[str], n: int, said: int, seed: int = 3, patch: str | 
             scores.append(score)
     main = board(names, n, seed)
     return ReportData(
-        title=f"{len(names)} reviewers on {n} changes", created="2025-06-01 12:00 UTC", leaderboards=[main],
-        comparisons=[comparisons(main)], cases=cases, outcomes=outcomes, scores=scores,
+        title=f"{len(names)} reviewers on {n} changes",
+        created="2025-06-01 12:00 UTC",
+        leaderboards=[main],
+        comparisons=[comparisons(main)],
+        cases=cases,
+        outcomes=outcomes,
+        scores=scores,
         facts={"reviewgauge": "0.1.0", "seed": "0", "data": "martian, three repositories"},
-    )  # fmt: skip
+    )
 
 
 NAMES = (

@@ -63,16 +63,27 @@ def test_visible_names_what_it_shows() -> None:
 def _slice(facet: bool, **values: float | None) -> SliceSummary:
     made = tuple(Estimate(measure=k, value=v, n=1, clusters=1) for k, v in values.items())
     return SliceSummary(
-        fact="category", value="x", facet=facet, n=1,
+        fact="category",
+        value="x",
+        facet=facet,
+        n=1,
         systems=(SystemSummary(system="a", estimates=made, cases=1, scored=1),),
-    )  # fmt: skip
+    )
 
 
 def test_a_facet_shows_the_measure_that_is_defined() -> None:
     board = Leaderboard(
-        metric="hits", headline="f1", benchmark="b", dataset="d", clustered_by="change", clusters=1, resamples=1,
-        seed=0, systems=(), common=0,
-    )  # fmt: skip
+        metric="hits",
+        headline="f1",
+        benchmark="b",
+        dataset="d",
+        clustered_by="change",
+        clusters=1,
+        resamples=1,
+        seed=0,
+        systems=(),
+        common=0,
+    )
     assert figures.slice_measures(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
     assert figures.slice_measures(board, [_slice(True, f1=None, recall=None, precision=0.5)]) == ["precision"]
     assert figures.slice_measures(board, [_slice(False, f1=None, recall=0.5)]) == ["f1"]

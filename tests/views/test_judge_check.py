@@ -57,9 +57,14 @@ def test_a_figure_is_never_cut(report: JudgeReport) -> None:
     """A rater may have a long name, and its columns are as wide as they get."""
     whole = Value(value=1.0, low=1.0, high=1.0, n=400)
     row = JudgeAgreement(
-        rater="anthropic_claude-sonnet-4-5-20250929", rows=4000, clusters=9, kappa=whole, spearman=whole,
-        spearman_within=whole, auc=whole,
-    )  # fmt: skip
+        rater="anthropic_claude-sonnet-4-5-20250929",
+        rows=4000,
+        clusters=9,
+        kappa=whole,
+        spearman=whole,
+        spearman_within=whole,
+        auc=whole,
+    )
     graded = report.model_copy(update={"kind": "grades", "agreement": (row,)})
     for width in (80, 100):
         console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123

@@ -14,9 +14,17 @@ def _board(fake: bool = False, **values: float | None) -> Leaderboard:
         for name, value in values.items()
     )
     return Leaderboard(
-        metric="hits", headline="f1", benchmark="b", dataset="d", clustered_by="change", clusters=30, resamples=1,
-        seed=0, systems=rows, common=30,
-    )  # fmt: skip
+        metric="hits",
+        headline="f1",
+        benchmark="b",
+        dataset="d",
+        clustered_by="change",
+        clusters=30,
+        resamples=1,
+        seed=0,
+        systems=rows,
+        common=30,
+    )
 
 
 def _table(*rows: tuple[str, str, float, float]) -> ComparisonTable:

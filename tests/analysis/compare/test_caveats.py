@@ -64,9 +64,12 @@ def scored(folder: Path, judge: str, parts: dict[str, float]) -> tuple[str, ...]
                 outcome = Outcome(case=case.id, system=system, review=Review(case=case.id, system=system))
                 run.append_outcome(outcome)
                 score = Score(
-                    case=case.id, system=system, metric=signature(metric), benchmark=run.manifest.benchmark,
+                    case=case.id,
+                    system=system,
+                    metric=signature(metric),
+                    benchmark=run.manifest.benchmark,
                     parts={"changes": 1, "references": 1, "missed": 1, **parts},
-                )  # fmt: skip
+                )
                 run.append_score(score)
     (found,) = read_scored_runs([folder])
     return leaderboard(found, resamples=20).warnings
@@ -96,9 +99,15 @@ def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_h
             value = metric.parts(cases[review.case], review)
             if not isinstance(value, str):
                 found.append(
-                    Score(case=review.case, system=review.system, metric="m", benchmark="b", parts=value.parts,
-                        matching=value.matching),
-                )  # fmt: skip
+                    Score(
+                        case=review.case,
+                        system=review.system,
+                        metric="m",
+                        benchmark="b",
+                        parts=value.parts,
+                        matching=value.matching,
+                    )
+                )
         return found
 
     recorded = f"recorded(rater='{RATER}')"

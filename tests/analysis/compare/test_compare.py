@@ -38,9 +38,12 @@ def table(
     seed: int = 0,
 ) -> ComparisonTable:
     return compare(
-        ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK), pairs=pairs, measures=measures,
-        resamples=500, seed=seed,
-    )  # fmt: skip
+        ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK),
+        pairs=pairs,
+        measures=measures,
+        resamples=500,
+        seed=seed,
+    )
 
 
 def three(n: int = 40) -> tuple[list[Score], list[Case]]:

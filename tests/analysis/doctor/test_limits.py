@@ -18,9 +18,12 @@ def case(number: int, facts: Mapping[str, str] = {}, *, clean: bool = False) -> 
     change = Change(repo="o/r", files=(ChangedFile(path="a.py", patch=PATCH),))
     fix = Resolution(commit="f" * 40, diff="-total = amount - tax\n+total = amount + tax\n")
     label = Comment(
-        id=f"l{number}", body="Fix prices that lose the tax", span=Span(path="a.py", start=2), origin=Origin.FIX,
+        id=f"l{number}",
+        body="Fix prices that lose the tax",
+        span=Span(path="a.py", start=2),
+        origin=Origin.FIX,
         resolution=fix,
-    )  # fmt: skip
+    )
     return Case(id=f"c{number}", change=change, references=() if clean else (label,), verdict=clean, facts=facts)
 
 

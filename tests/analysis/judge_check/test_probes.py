@@ -205,9 +205,12 @@ def test_rows_that_nobody_was_asked_about_are_counted_apart() -> None:
 @pytest.mark.parametrize(("failed", "passed"), [(10, True), (11, False)])
 def test_a_gate_counts_what_failed(failed: int, passed: bool) -> None:
     row = JudgeAgreement(
-        rater="people", rows=100 - failed, clusters=9, kappa=Value(value=0.95, n=100 - failed),
+        rater="people",
+        rows=100 - failed,
+        clusters=9,
+        kappa=Value(value=0.95, n=100 - failed),
         left_out={"failed: timeout": failed - 1, "failed: network": 1, "no truth": 500},
-    )  # fmt: skip
+    )
     found = gate([row], 0.9, False)
     assert (found.passed, found.failed, found.most_failed) == (passed, failed / 100, 0.1)
 

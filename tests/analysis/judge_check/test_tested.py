@@ -43,9 +43,16 @@ def run(tmp_path: Path) -> Path:
             comments = tuple(shown(n, one.id) for n, one in enumerate(outcome.review.comments))
             matching = Matching(policy="execution", comments=comments, groups=groups)
             folder.append_score(
-                Score(case=outcome.case, system=outcome.system, metric=TESTED, benchmark=folder.manifest.benchmark,
-                    parts={"findings": 1.0}, matching=matching, of=outcome.digest),
-            )  # fmt: skip
+                Score(
+                    case=outcome.case,
+                    system=outcome.system,
+                    metric=TESTED,
+                    benchmark=folder.manifest.benchmark,
+                    parts={"findings": 1.0},
+                    matching=matching,
+                    of=outcome.digest,
+                )
+            )
     return path
 
 

@@ -21,9 +21,12 @@ def case(name: str, *said: Comment, verdict: bool | None = None, **facts: str | 
 def test_every_case_and_every_finding_is_counted_once() -> None:
     one, again = Comment(id="a", body="x"), Comment(id="b", body="x", same_as="a")
     found = census(
-        case("1", verdict=True), case("2", one, again, verdict=False), case("3", one), case("4"),
+        case("1", verdict=True),
+        case("2", one, again, verdict=False),
+        case("3", one),
+        case("4"),
         case("5", verdict=False),
-    )  # fmt: skip
+    )
     assert list(found.counts.items()) == [
         ("changes", 5), ("changed", 3), ("clean", 1), ("without a verdict", 1), ("references", 3), ("findings", 2),
         ("neutral", 0), ("rejected", 0),

@@ -20,10 +20,16 @@ def counted(*cases: Case) -> Finders:
 
 def test_each_source_is_counted_alone_and_together_before_merging() -> None:
     first = Case(
-        id="shop#1", change=Change(repo="acme/shop"), references=(said("leak"), said("race")),
-        neutral=(said("leak too", "gpt", same_as="leak"), said("leak again", "gpt", same_as="leak"),
-            said("leak as well", "claude", same_as="leak"), said("slow", "gpt")),
-    )  # fmt: skip
+        id="shop#1",
+        change=Change(repo="acme/shop"),
+        references=(said("leak"), said("race")),
+        neutral=(
+            said("leak too", "gpt", same_as="leak"),
+            said("leak again", "gpt", same_as="leak"),
+            said("leak as well", "claude", same_as="leak"),
+            said("slow", "gpt"),
+        ),
+    )
     second = Case(id="shop#2", change=Change(repo="acme/shop"), references=(said("typo", "claude"),))
     section = counted(first, second).section()
     assert section is not None

@@ -97,9 +97,25 @@ def test_answers_that_cannot(what: What, text: str) -> None:
 
 
 PIECES = st.sampled_from(
-    ["Code Defect", "Performance", "F.2", "E.1", "diff", "BF", "not ", "or", ": ", "**", "`", "\n", '"', "<think>", "x",
-        "."],
-)  # fmt: skip
+    [
+        "Code Defect",
+        "Performance",
+        "F.2",
+        "E.1",
+        "diff",
+        "BF",
+        "not ",
+        "or",
+        ": ",
+        "**",
+        "`",
+        "\n",
+        '"',
+        "<think>",
+        "x",
+        ".",
+    ]
+)
 
 
 def votes(*values: str) -> list[Vote]:

@@ -43,9 +43,12 @@ def run(
     **changes: object,
 ) -> Matching:
     case = Case(
-        id="c", change=CHANGE, references=tuple(references), neutral=tuple(neutral or ()),
+        id="c",
+        change=CHANGE,
+        references=tuple(references),
+        neutral=tuple(neutral or ()),
         rejected=tuple(rejected or ()),
-    )  # fmt: skip
+    )
     review = Review(case="c", system="s", comments=tuple(comments))
     return match.match(case, review, verdicts(rows), rules(**changes))
 
@@ -169,9 +172,12 @@ def test_phrasings_of_one_finding_count_once_and_the_closest_decides() -> None:
 
 def test_neutral_and_rejected_comments_take_their_own() -> None:
     matching = run(
-        [said("c1"), said("c2"), said("c3")], [said("r1")], [[0.6, 0.95, 0.0], [0.0, 0.0, 0.9], [0.55, 0.0, 0.0]],
-        neutral=[said("n1")], rejected=[said("x1")],
-    )  # fmt: skip
+        [said("c1"), said("c2"), said("c3")],
+        [said("r1")],
+        [[0.6, 0.95, 0.0], [0.0, 0.0, 0.9], [0.55, 0.0, 0.0]],
+        neutral=[said("n1")],
+        rejected=[said("x1")],
+    )
     assert states(matching) == {"c1": "neutral", "c2": "false", "c3": "matched"}
     assert [o.comment for o in matching.comments if o.rejected] == ["c2"]
 
@@ -262,9 +268,12 @@ def test_aacr_rewritten_gives_each_comment_one_reference_by_lines_and_one_by_mea
 
 def test_martian_credits_one_candidate_twice_and_loses_the_overtaken_one() -> None:
     matching = run(
-        [said("c1"), said("c2")], [said("r1"), said("r2")], [[0.6, 0.0], [0.9, 0.7]], policy="greedy",
+        [said("c1"), said("c2")],
+        [said("r1"), said("r2")],
+        [[0.6, 0.0], [0.9, 0.7]],
+        policy="greedy",
         variant="martian",
-    )  # fmt: skip
+    )
     assert sum(g.hit for g in matching.groups) == 2
     assert states(matching) == {"c1": "duplicate", "c2": "matched"}
     assert len(matching.broken) == 2

@@ -16,9 +16,15 @@ def test_the_tests_of_a_fix(tmp_path: Path) -> None:
     told.commit("a", {"tests/test_old.py": "x = 1\n" * 9, "tests/test_gone.py": "y\n", "shop.py": "a\n"})
     told.commit(
         "b",
-        {"tests/test_old.py": None, "tests/test_new.py": "x = 1\n" * 9, "tests/test_gone.py": None,
-            "tests/conftest.py": "z\n", "tests/data/a.txt": "b\n", "shop.py": "b\n"},
-    )  # fmt: skip
+        {
+            "tests/test_old.py": None,
+            "tests/test_new.py": "x = 1\n" * 9,
+            "tests/test_gone.py": None,
+            "tests/conftest.py": "z\n",
+            "tests/data/a.txt": "b\n",
+            "shop.py": "b\n",
+        },
+    )
     found = changed_tests(Repository(told.folder).changed_files("HEAD^", "HEAD"))
     assert set(found.paths) == {"tests/test_new.py", "tests/conftest.py", "tests/data/a.txt"}
     assert set(found.gone) == {"tests/test_gone.py", "tests/test_old.py"} and found.run == ("tests/test_new.py",)

@@ -12,10 +12,14 @@ from reviewgauge.reviewers.reading.harbor_trials import find_leaks
 
 HEAD = "b5a69673c1fd34e7f907e01e6b9867fa4876aed8"
 CHANGE = Change(
-    id="own/shop#12", repo="Own/Shop", head=HEAD, url="https://github.com/Own/Shop/pull/12", title="Fix the total",
+    id="own/shop#12",
+    repo="Own/Shop",
+    head=HEAD,
+    url="https://github.com/Own/Shop/pull/12",
+    title="Fix the total",
     description="Goes on from own/shop#7; see also 0123456789abcdef0123456789abcdef01234567.",
     files=(ChangedFile(path="a.py", patch="@@ -1 +1 @@\n-a\n+b"),),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("transcript", "found"), [

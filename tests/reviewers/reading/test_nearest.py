@@ -40,9 +40,16 @@ def test_passages_are_the_hunks_of_the_focus() -> None:
 
 def test_a_comment_goes_with_its_hunk_or_with_all_where_its_place_is_not_known() -> None:
     found = list(
-        examples([case(Comment(id="r1", body=" one \n", span=Span(path="a.py", start=2)), Comment(id="r2", body="two"),
-            Comment(id="r3", body="  "))]),
-    )  # fmt: skip
+        examples(
+            [
+                case(
+                    Comment(id="r1", body=" one \n", span=Span(path="a.py", start=2)),
+                    Comment(id="r2", body="two"),
+                    Comment(id="r3", body="  "),
+                )
+            ]
+        )
+    )
     assert [(example.text, example.comment) for example in found] == [
         (" a\n+b\n c", "one"),
         (" a\n+b\n c\n d\n-e\n f\n+z", "two"),

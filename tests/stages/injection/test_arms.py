@@ -47,10 +47,18 @@ def host(tmp_path: Path, path: str = "a.py", ending: str = "\n") -> Candidate:
 def defect(item: Candidate, path: str = "a.py", line: int = 2) -> Defect:
     sound = product_files(item.case)[path]
     return Defect(
-        path=path, sound=sound, defective=sound.replace(b"a < b", b"a <= b"), lines=(line, line),
-        sound_lines=(line, line), body="Off by one: the wrong one is returned.", operator="boundary_moved",
-        made="planted", severity=Severity.HIGH, needs=RequiredContext.DIFF, explanation="why",
-    )  # fmt: skip
+        path=path,
+        sound=sound,
+        defective=sound.replace(b"a < b", b"a <= b"),
+        lines=(line, line),
+        sound_lines=(line, line),
+        body="Off by one: the wrong one is returned.",
+        operator="boundary_moved",
+        made="planted",
+        severity=Severity.HIGH,
+        needs=RequiredContext.DIFF,
+        explanation="why",
+    )
 
 
 def put(item: Candidate, path: str = "a.py", key: str = "k", seed: int = 0) -> Candidate:

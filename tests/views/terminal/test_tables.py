@@ -47,18 +47,28 @@ def doctor() -> DoctorReport:
         LintFinding(level="warning", rule="reversed range", case=f"case-{n}", message="from 12 to 9") for n in range(30)
     )
     return DoctorReport(
-        dataset="sample", benchmark="ab" * 32, cases=24, metrics=("hits",), checks=checks, lint=lint,
+        dataset="sample",
+        benchmark="ab" * 32,
+        cases=24,
+        metrics=("hits",),
+        checks=checks,
+        lint=lint,
         lint_counts={"reversed range": 30},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
 def card() -> Card:
     return Card(
-        title="Sample", summary="A small believable repository. " * 8, origin="https://example.org/" + "x" * 120,
-        version="1", licence="Apache-2.0", may="do anything", expected={"cases": 24, "references": 30},
+        title="Sample",
+        summary="A small believable repository. " * 8,
+        origin="https://example.org/" + "x" * 120,
+        version="1",
+        licence="Apache-2.0",
+        may="do anything",
+        expected={"cases": 24, "references": 30},
         traps=("a " * 80,),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("width", [100, 80])
