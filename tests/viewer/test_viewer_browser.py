@@ -295,6 +295,7 @@ def test_the_board_is_narrowed_by_system_state_and_fact_and_its_address_says_so(
     page, noise = entered(browser, link)
     page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/index.html")
     assert set(shown_systems(page)) == {"finder", "half", "silent"}
+    page.click("summary:text('Filter the board')")
     page.locator("#filters label").filter(has_text="half").locator("input").focus()
     page.keyboard.press("Space")
     page.wait_for_url(re.compile("system=half"))
@@ -305,6 +306,7 @@ def test_the_board_is_narrowed_by_system_state_and_fact_and_its_address_says_so(
     page.wait_for_url(re.compile("state=whole"))
     assert shown_systems(page) == [] and page.inner_text("#shown") == "0 systems"
     page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/index.html")
+    page.click("summary:text('Filter the board')")
     page.select_option("select[name=fact]", "language=Go")
     page.wait_for_url(re.compile("fact=language"))
     assert "where language is Go" in page.inner_text("main") and page.locator(".verdict").count() == 0
@@ -337,6 +339,7 @@ def test_an_exported_board_is_narrowed_by_system(browser: Any, runs: Path, tmp_p
     view(runs / "plain", out=tmp_path / "out", resamples=20)
     board = tmp_path / "out" / "r" / slug_of(runs / "plain") / "index.html"
     with opened(browser, board) as (page, noise):
+        page.click("summary:text('Filter the board')")
         page.locator("#filters label").filter(has_text="half").locator("input").check(force=True, no_wait_after=True)
         page.wait_for_url(re.compile("system=half"))
         assert shown_systems(page) == ["half"]

@@ -76,6 +76,7 @@
     const boxes = all("input[name=system]", filters), state = filters.elements.state, asked = new URLSearchParams(location.search);
     for (const box of boxes) box.checked = asked.getAll("system").includes(box.value);
     state.value = asked.get("state") || "";
+    filters.parentNode.open = location.search !== "";
     const narrow = () => {
       const marked = boxes.some((box) => box.checked);
       const fits = (box) => (!marked || box.checked) && (!state.value || box.dataset.states.split(" ").includes(state.value));
