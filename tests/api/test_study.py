@@ -222,7 +222,7 @@ def test_cells_that_are_one_reviewer_share_its_reviews(here: Path) -> None:
 def test_a_study_of_a_paper_without_its_data_says_what_runs(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWGAUGE_DATA", str(here / "nothing"))
     monkeypatch.setenv("XDG_DATA_HOME", str(here / "nothing"))
-    with pytest.raises(UserError, match=r"swr_bench\.toml, benchmark swr: .*; or --on sample\)"):
+    with pytest.raises(UserError, match=r"swr_bench\.toml, benchmark swr: .*; or --on built or --on sample\)"):
         study("swr_bench", out="out")
     with pytest.raises(UserError, match=r"cannot read nowhere\.toml: .*one that ships: aacr_bench, context_crbench"):
         study("nowhere.toml", out="out")
