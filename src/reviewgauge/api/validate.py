@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
@@ -39,9 +40,10 @@ from reviewgauge.core.reports.validity import FitReport, ValidityReport
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.datasets.files.cards import published_figures
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
+from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
-from reviewgauge.engine.score import ScoreTotals, measure_run
+from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
 from reviewgauge.metrics.combined import Combined, asked_by, reference_key
 from reviewgauge.metrics.crscore import REL, Crscore
 from reviewgauge.metrics.hits import Hits
@@ -124,17 +126,12 @@ def validate(
     _check_together(judges, wanted, dimensions, folds, (fit is not None, sweep, judging is not None))
     models, stop = models or ModelOptions(), stop or Interruption()
     show = abort_on_interrupt(stop, progress)
+    measure = partial(
+        measure_run, metrics=wanted, models=models, retry_failed=retry_failed, stop=stop, progress=progress
+    )
     if data.tested:
         options = replace(judging or JudgeOptions(), resamples=Resamples(resamples, seed))
-        with open_run(data, write=not models.dry_run) as run:
-            tested = metric_that_tested(run, data.tested)
-            measured = measure_run(
-                run, metrics=wanted, models=models, retry_failed=retry_failed, stop=stop, progress=progress
-            )
-            early = models.dry_run or stop.is_set()
-            reports = () if early else tuple(compare_with_tests(run, one, tested, options) for one in wanted)
-        made = ValidateResult(run=str(run.path), judges=reports, **_write_judges(out, reports))
-        made = made.model_copy(update={"totals": measured.totals, "spending": measured.spending})
+        made = _against_tests(data, wanted, options, out, measure, stop, write=not models.dry_run)
     elif judges or judging is not None:
         options = replace(judging or JudgeOptions(), resamples=Resamples(resamples, seed))
         reports = check_judges(data, judges or wanted, options, dimensions=dimensions, models=models, progress=show)
@@ -145,9 +142,7 @@ def validate(
     else:
         settings = ValiditySettings(resamples, seed, folds, ("system",) if fit is not None else tuple(slices))
         with run_of_reviews(data, out, dry_run=models.dry_run, progress=progress) as there:
-            measured = measure_run(
-                there.run, metrics=wanted, models=models, retry_failed=retry_failed, stop=stop, progress=progress
-            )
+            measured = measure(there.run)
             folder, notes = str(there.folder), there.judged.notes
             made = ValidateResult(run=folder if models.dry_run else str(there.run.path), folder=folder, notes=notes)
             if models.dry_run or stop.is_set():
@@ -159,6 +154,26 @@ def validate(
             made = made.model_copy(update=found)
         made = made.model_copy(update={"totals": measured.totals, "spending": measured.spending})
     return made.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
+
+
+def _against_tests(
+    data: JudgedData,
+    metrics: Sequence[Metric],
+    options: JudgeOptions,
+    out: str | Path | None,
+    measure: Callable[[RunFolder], MeasureResult],
+    stop: Interruption,
+    *,
+    write: bool,
+) -> ValidateResult:
+    """Metrics that match comments with findings, against what the tests of the run showed."""
+    with open_run(data, write=write) as run:
+        tested = metric_that_tested(run, data.tested)
+        measured = measure(run)
+        whole = write and not stop.is_set()
+        reports = tuple(compare_with_tests(run, one, tested, options) for one in metrics) if whole else ()
+    made = ValidateResult(run=str(run.path), judges=reports, **_write_judges(out, reports))
+    return made.model_copy(update={"totals": measured.totals, "spending": measured.spending})
 
 
 def _check_together(
