@@ -177,4 +177,4 @@ def test_a_proposed_defect_that_people_refuse_is_out_and_its_host_stays(
     assert cases[0] == item and len(cases) == kept
     assert [one for one in after if isinstance(one, Decision)] == [one for one in outputs if isinstance(one, Decision)]
     reasons = [one.reason for one in after if isinstance(one, Drop)]
-    assert reasons == ([] if kept == 2 else ["people found that it is no defect"])
+    assert reasons == ([] if kept == 2 else ["people found that it is not a defect"])

@@ -115,7 +115,7 @@ class ProposeDefects(AskingStage):
         self, before: Candidate, after: Candidate, kept: Sequence[Decision], wrong: Sequence[Decision]
     ) -> Drop:
         """The case with the defect is out."""
-        return self.drop(after.id, "people found that it is no defect")
+        return self.drop(after.id, "people found that it is not a defect")
 
     def _made(self, item: Candidate, proposal: Proposal, contents: Mapping[str, bytes]) -> Defect | str:
         """The defect that a proposal makes, or why it makes none."""
