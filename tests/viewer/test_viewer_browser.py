@@ -14,6 +14,7 @@ from html_pages import arrive, opened
 from reviewgauge.api.view import view
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Severity, Span
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.viewer.notes import label_of
 from viewed_runs import PATCH, finds, misses, nothing, slug_of, twin_run, viewed, write_run
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
@@ -213,6 +214,7 @@ def test_a_run_that_goes_on_takes_no_click_away(browser: Any, tmp_path: Path) ->
     folder = write_run(tmp_path / "run", {"finder": finds, "half": misses})
     with viewed(folder) as (client, link):
         page, _ = entered(browser, link)
+        page.route("**/ahead.json", lambda route: route.abort())  # what was made ahead is there at once
         with page.expect_response("**/stamp"):
             page.goto(f"{client.origin}/r/{slug_of(folder)}/index.html")
         held: list[Any] = []
@@ -223,6 +225,23 @@ def test_a_run_that_goes_on_takes_no_click_away(browser: Any, tmp_path: Path) ->
             page.wait_for_event("response", lambda one: one.url.endswith("/stamp"))
         held[0].continue_()
         page.wait_for_url("**/changes.html")
+        page.context.close()
+
+
+def test_a_page_that_was_made_ahead_shows_what_came_since(browser: Any, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", {"finder": finds, "half": misses})
+    with viewed(folder) as (client, link):
+        page, _ = entered(browser, link)
+        page.goto(f"{client.origin}/r/{slug_of(folder)}/change-1.html")
+        page.wait_for_load_state("networkidle")
+        second = RunFolder.open(folder).cases()[1]
+        review = {one.key[:2]: one.review for one in RunFolder.open(folder).outcomes()}[second.id, "finder"]
+        assert review is not None
+        about = {"case": second.id, "system": "finder", "attempt": 1, "comment": review.comments[0].id}
+        with RunFolder.open(folder, write=True) as run:
+            run.add_labels([label_of(about, second.references[0].id, says=True).model_copy(update={"rater": "Ada"})])
+        page.click("a[rel=next]")
+        page.wait_for_selector(".reason:has-text('Ada')")
         page.context.close()
 
 

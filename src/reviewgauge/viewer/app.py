@@ -8,7 +8,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -28,12 +28,18 @@ from reviewgauge.viewer.differences import Narrowing
 from reviewgauge.viewer.notes import label_of
 from reviewgauge.viewer.pages import Pages, Query, runs_page
 from reviewgauge.viewer.runs import Found, RunCard, find_runs, glance, stamp_of
-from reviewgauge.viewer.selection import Selection, Shelf, card_with_answer, read_quickly
+from reviewgauge.viewer.selection import Selection, Shelf, card_with_answer, key_and_stamp, read_quickly
 from reviewgauge.viewer.templating import assets, icon, render
 from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Gap, context_rows
 from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
 
+AHEAD = {  # what a browser may make while the pointer rests on its link, and the next page at once, where it can
+    "prefetch": [
+        {"where": {"href_matches": "/r/*"}, "eagerness": "moderate"},
+        {"where": {"selector_matches": "a[rel=next]"}, "eagerness": "immediate"},
+    ]
+}
 STALE = 20  # so many times as long as it took, what runs there are is not looked up again
 LARGEST_FORM = 100_000  # bytes
 MOST_COMPARED = 20
@@ -143,6 +149,7 @@ def make_app(viewer: Viewer) -> Starlette:
         routes=[
             Route("/enter/{token}", partial(_enter, viewer)),
             *(Route(f"/static/{name}", partial(_asset, name)) for name in ("viewer.css", "viewer.js", "icon.svg")),
+            Route("/static/ahead.json", _ahead),
             *(Route(path, _page(viewer, _runs)) for path in ("/", "/index.html")),
             Route("/stamp", _page(viewer, _all_stamps)),
             Route("/compare", _page(viewer, _compare)),
@@ -204,6 +211,10 @@ async def _asset(name: str, request: Request) -> Response:
     return Response(text, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 
+async def _ahead(request: Request) -> Response:
+    return JSONResponse(AHEAD, media_type="application/speculationrules+json")
+
+
 def _runs(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     cards = viewer.cards()
     if len(cards) == 1 and cards[0].state != "broken" and request.url.path == "/":
@@ -229,27 +240,32 @@ def _all_stamps(viewer: Viewer, request: Request, form: dict[str, str]) -> Respo
 
 def _stamp(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     runs = viewer.chosen(str(request.path_params["key"]))
-    return _stamps(runs, str([(run.slug, stamp_of(run.path)) for run in runs]))
+    return _stamps(runs, key_and_stamp(runs)[1].text)
 
 
 def _of_selection(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
-    asked, name = request.query_params, str(request.path_params["name"])
-    pages, page = Pages(viewer.selection(str(request.path_params["key"]))), _whole(asked.get("page", "1"))
+    pages = Pages(viewer.selection(str(request.path_params["key"])))
+    made = _made(pages, str(request.path_params["name"]), request.query_params)
+    return HTMLResponse(made, headers={"speculation-rules": '"/static/ahead.json"'})
+
+
+def _made(pages: Pages, name: str, asked: Mapping[str, str]) -> str:
+    page = _whole(asked.get("page", "1"))
     if name == "index.html":
-        return HTMLResponse(pages.board(asked.get("fact", "")))
+        return pages.board(asked.get("fact", ""))
     if name == "slices.html":
-        return HTMLResponse(pages.slices())
+        return pages.slices()
     if name == "changes.html":
         words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text")}
-        return HTMLResponse(pages.changes(Query(**words, page=page)))
+        return pages.changes(Query(**words, page=page))
     if found := _CHANGE.fullmatch(name):
-        return HTMLResponse(pages.change(int(found[1]), split=bool(found[2]), part=_whole(asked.get("part", "1"))))
+        return pages.change(int(found[1]), split=bool(found[2]), part=_whole(asked.get("part", "1")))
     if found := _TWO.fullmatch(name):
         two = int(found[2]), int(found[3])
         if found[1] == "beside":
-            return HTMLResponse(pages.beside(*two))
+            return pages.beside(*two)
         wanted = {one.name: asked.get(one.name, "") for one in fields(Narrowing)}
-        return HTMLResponse(pages.against(*two, page, Narrowing(**wanted)))
+        return pages.against(*two, page, Narrowing(**wanted))
     raise UserError("there is no such page")
 
 

@@ -28,7 +28,7 @@ from reviewgauge.views.report.report import BoardView, ReportData
 
 T = TypeVar("T")
 P = ParamSpec("P")
-PAGE = 50  # changes of one page of a list
+PAGE = 20  # changes of one page of a list
 MOST_PAGES = 100  # of one selection in memory
 MOST_DIFFERENCES = 200  # in a file
 DIFFERENT = "different"  # in place of a state: changes of which the systems did not hit the same findings

@@ -16,7 +16,7 @@ from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.compare.slices import FEWEST, telling_slices
 from reviewgauge.analysis.costs import costs_of
-from reviewgauge.core.base import Fact
+from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, said_of_comment
 from reviewgauge.core.records import Case, Severity, findings
@@ -49,6 +49,11 @@ class Stamp(NamedTuple):
 
     files: object
     labels: object
+
+    @property
+    def text(self) -> str:
+        """Short, for a page, which asks for the one that holds now."""
+        return content_id(str(self))
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,7 @@ class Selection:
     people: dict[str, list[Label]] = field(default_factory=dict)  # by case, as `read_people` found it
     other_labels: int = 0  # of the runs, and about something else
     pages: dict[object, str] = field(default_factory=dict)  # those that were made of it
+    stamp: str = ""  # of the files that it was read from
 
     @property
     def name(self) -> str:
@@ -178,8 +184,8 @@ class Selection:
     def facts(self) -> Mapping[str, list[str]]:
         """The facts of the cases that say something, each with its values."""
         found: dict[str, set[str]] = {}
-        for row in self.rows:
-            for fact, value in row.facts.items():
+        for case in self.cases:
+            for fact, value in case.facts.items():
                 found.setdefault(fact, set()).add(str(value))
         return {fact: sorted(values) for fact, values in found.items() if 1 < len(values) <= 40}
 
@@ -366,7 +372,7 @@ class Shelf:
 
     def fresh(self, runs: Sequence[Found]) -> Selection | None:
         """The selection, if it was read and nothing was written since but what people say of comments."""
-        key, stamp = _key_and_stamp(runs)
+        key, stamp = key_and_stamp(runs)
         before, chosen = self._kept.get(key, (None, None))
         if before is None or chosen is None or before.files != stamp.files:
             return None
@@ -375,24 +381,29 @@ class Shelf:
             chosen.read_people()
             if chosen.other_labels != others:  # classes, say, which figures are sliced by
                 return None
-            self._kept[key] = stamp, chosen
+            self._keep(key, stamp, chosen)
         return chosen
+
+    def _keep(self, key: Key, stamp: Stamp, chosen: Selection) -> None:
+        chosen.stamp = stamp.text
+        self._kept[key] = stamp, chosen
 
     def get(self, runs: Sequence[Found]) -> Selection:
         """The selection, read anew where a file changed since. Raises UserError."""
-        key, stamp = _key_and_stamp(runs)  # before reading: what is written meanwhile counts next time
+        key, stamp = key_and_stamp(runs)  # before reading: what is written meanwhile counts next time
         with self._turns[key]:
             chosen = self.fresh(runs)
             if chosen is None:
                 chosen = read_selection(runs, *self._settings)
-                self._kept[key] = stamp, chosen
+                self._keep(key, stamp, chosen)
             self._kept.move_to_end(key)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
             return chosen
 
 
-def _key_and_stamp(runs: Sequence[Found]) -> tuple[Key, Stamp]:
+def key_and_stamp(runs: Sequence[Found]) -> tuple[Key, Stamp]:
+    """The runs' part of an address, and the stamp of their files."""
     stamps = [stamp_of(run.path) for run in runs]
     files, labels = [stamp[:3] for stamp in stamps], [stamp[3] for stamp in stamps]  # not the lock, which labels take
     return tuple(run.slug for run in runs), Stamp(files, labels)

@@ -48,14 +48,7 @@ def assets() -> tuple[str, str]:
     styles = views / "templates" / "report.css", views / "static" / "diff.css", own / "templates" / "viewer.css"
     scripts = views / "static" / "more.js", own / "templates" / "viewer.js"
     style, script = ("\n".join(one.read_text("utf-8") for one in each) for each in (styles, scripts))
-    marks = (f".matrix .s-{state}::before {{ {_mark(state)} }}" for state in MARKS)
-    return "\n".join((style, *marks, code_style().decode())), script
-
-
-def _mark(state: str) -> str:
-    """The sign before a count, which is read out as a word where the browser can."""
-    sign = figures.STATES[state][0]
-    return f'content: "{sign}"; content: "{sign}" / "{figures.state_name(state)} ";'
+    return "\n".join((style, code_style().decode())), script
 
 
 @cache

@@ -26,11 +26,14 @@
     const body = table.tBodies[0];
     all("thead th", table).forEach((head, at) => {
       if (!head.textContent.trim() || one(".hear", head)) return;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "sort";
-      button.append(...head.childNodes);
-      head.append(button);
+      let button = one("button.sort", head);  // a large table has its own: they need not be laid out twice
+      if (!button) {
+        button = document.createElement("button");
+        button.type = "button";
+        button.className = "sort";
+        button.append(...head.childNodes);
+        head.append(button);
+      }
       button.addEventListener("click", () => {
         const down = head.getAttribute("aria-sort") !== "descending";
         for (const other of all("th[aria-sort]", table)) other.removeAttribute("aria-sort");
@@ -136,7 +139,7 @@
   // Live: the page comes anew when a file of the run changed, and keeps its place.
   const stamp = document.body.dataset.stamp;
   if (stamp !== undefined) {
-    let known = null, leaving = false;  // a reload would undo a click that is on its way
+    let known = document.body.dataset.known || null, leaving = false;  // a reload would undo a click that is on its way
     addEventListener("beforeunload", () => { leaving = true; });
     addEventListener("pageshow", () => { leaving = false; });
     const look = async () => {
