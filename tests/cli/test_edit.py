@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,20 @@ from reviewgauge.cli.main import main
 from reviewgauge.engine.run.folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("own_cache")
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reviewgauge.core.protocols import Measured, Metric
+
+
+@dataclass(frozen=True)
+class Words(Metric):
+    headline: ClassVar[str] = "words"
+
+    def parts(self, case, review):
+        return Measured(parts={"words": float(len(review.comments))})
+"""
 
 
 @pytest.fixture
@@ -69,3 +84,19 @@ def test_bad_input_is_named(
     assert main(["review", str(run), *arguments]) == 2
     assert said in capsys.readouterr().err
     assert "mine-2" not in RunFolder.open(run).manifest.systems
+
+
+def test_a_metric_of_ones_own_is_asked_for_before_the_editor_opens(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("own_words.py").write_text(OWN)
+    assert main(["score", str(run), "own_words.Words", "--resamples", "50"]) == 0
+    monkeypatch.delitem(sys.modules, "own_words")
+    monkeypatch.setenv("EDITOR", "sed -i s/only/first/")
+    assert main(["review", str(run), "--edit", "mine"]) == 2
+    assert "--plugin" in capsys.readouterr().err and not Path("mine-2.txt").exists()
+    assert main(["review", str(run), "--edit", "mine", "--plugin", "own_words.Words"]) == 0
+    assert "words" in capsys.readouterr().out
+    monkeypatch.delitem(sys.modules, "own_words")
+    assert main(["review", "sample", "silent", "-o", "x", "--plugin", "own_words"]) == 2
+    assert "--metric has no meaning without --edit" in capsys.readouterr().err

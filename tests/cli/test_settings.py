@@ -55,8 +55,8 @@ def test_settings_are_defaults_that_flags_override(
     (f"{'a.' * 30}b = 1", "holds a key of more than 20 dots"),
     (f"seed = {'[' * 3000}", "is not valid TOML"),
     (f"seed = {'9' * 5000}", "is not valid TOML"),
-    ("test = 'pytest -q {files}'", "which a file may not decide (give it as an option, or name the file yourself: "),
-    ("judge = 'mine.Judge'", "mine"),
+    ("test = 'pytest -q {files}'", "which a file may not decide (give it on the command line, or name the file yourself: "),
+    ("judge = 'mine.Judge'", "is not run (give it on the command line, or name the file yourself: export "),
     ("judge = 'same_concern(model=\"openai:gpt-5@http://elsewhere/v1\")'", "is an address on the network"),
     ("[recipes.locl]\nlimit = 3", "field recipes.locl: is not a recipe (there are: aacr_bench, "),
     ("[recipes.local]\nlimt = 3", "field recipes.local: has no parameter 'limt' (it has branch, "),
@@ -73,6 +73,7 @@ def test_settings_are_defaults_that_flags_override(
 def test_what_a_file_may_not_say_is_one_line(
     folder: Path, text: str, error: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (folder / "mine.py").write_text("raise SystemExit('it ran')")
     (folder / "reviewgauge.toml").write_text(text)
     assert main(["score", "run"]) == 2
     shown = capsys.readouterr().err

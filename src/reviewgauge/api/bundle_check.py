@@ -202,9 +202,8 @@ class _Check:
     def _metric(self, spec: str) -> Metric:
         """The metric of a signature; a file among its parameters is the one that the bundle brought."""
         brought = {given: str(self.folder / name) for given, name in self.manifest.parameters.items()}
-        return load_from(
-            Metric, replace_texts(parse_spec(spec), brought), FromFile("the bundle", self.folder, offline=True)
-        )
+        origin = FromFile("the bundle", self.folder, remedy="name code that you trust with --plugin", offline=True)
+        return load_from(Metric, replace_texts(parse_spec(spec), brought), origin)
 
     def _same(self, entry: RunEntry, metric: str, stored: Score | None, again: Score | None) -> None:
         """Raises Differs where a score is not what measuring again gives."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Metric, Progress, Reviewer
 from reviewgauge.core.reports.gate import ChangedComments
 from reviewgauge.core.reports.leaderboard import ComparisonTable
-from reviewgauge.core.specs import in_shell, load, load_from, signature
+from reviewgauge.core.specs import import_named, in_shell, load, load_from, signature
 from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.measure import usual_metrics
 from reviewgauge.engine.review import ReviewTotals
@@ -29,6 +29,8 @@ from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers, executor_for
 from reviewgauge.engine.score import ScoreTotals, measure_run
 from reviewgauge.reviewers.prompt import Prompt
+
+_METRIC_REMEDY = "name code that you trust with --plugin, or take such scores out: reviewgauge info {} --remove METRIC"
 
 
 class EditResult(Record):
@@ -54,6 +56,7 @@ def edit(
     words: str | Path | Callable[[str], str],
     *,
     reviewer: str | None = None,
+    plugins: Sequence[str] = (),
     workers: Workers = None,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
@@ -63,9 +66,11 @@ def edit(
 
     `words` is a file, or a function from the old text to the new one, which is then written to `NAME-2.txt` in the
     current folder. The new version is the system `NAME-2` of the same run, scored with the metrics that the run has.
-    `reviewer` is the old one's spec, where the run's author may not decide what it says. The same words go on where
-    they stopped.
+    `reviewer` is the old one's spec, where the run's author may not decide what it says; `plugins` is code outside the
+    package that the run's metrics may use. The same words go on where they stopped.
     """
+    for spec in plugins:
+        import_named(spec)
     models, stop = models or ModelOptions(), stop or Interruption()
     if models.dry_run:
         raise UserError("--edit and --dry-run cannot be combined", remedy="leave one out")
@@ -74,11 +79,11 @@ def edit(
         if system not in systems:
             raise UserError(f"{run} holds no system {system!r}", remedy=f"there are: {', '.join(systems)}")
         old = _prompt_of(str(run), system, systems[system], reviewer)
+        origin = FromFile(str(run), Path(), remedy=_METRIC_REMEDY.format(in_shell(str(run))))
+        known = [load_from(Metric, spec, origin) for spec in folder.scored_metrics()]  # before anybody writes words
+        metrics = known or [load(Metric, spec) for spec in usual_metrics(folder.cases())]
         new = _reworded(old, system, words, folder)
         attempts = len({key[2] for key in folder.stored_outcomes().keys if key[1] == system}) or 1
-        origin = FromFile(str(run), Path(), remedy=f"reviewgauge score {run} METRIC, then reviewgauge compare {run}")
-        known = [load_from(Metric, spec, origin) for spec in folder.scored_metrics()]
-        metrics = known or [load(Metric, spec) for spec in usual_metrics(folder.cases())]
         with models.client(folder) as client:
             executor = executor_for(new, workers, models.in_flight, otherwise=2)
             shown = with_cost(progress, client)

@@ -61,7 +61,9 @@ class SettingsFile(Record):
     @property
     def origin(self) -> FromFile | None:
         """What the file may not decide is refused by this; None where the user named it."""
-        remedy = f"give it as an option, or name the file yourself: export {VARIABLE}={Path(self.file).absolute()}"
+        remedy = (
+            f"give it on the command line, or name the file yourself: export {VARIABLE}={Path(self.file).absolute()}"
+        )
         return None if self.trusted or not self.file else FromFile(self.file, Path(self.file).parent, remedy=remedy)
 
     def parameters(self, recipe: Recipe) -> dict[str, str]:

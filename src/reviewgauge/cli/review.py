@@ -16,6 +16,7 @@ from reviewgauge.cli.options import (
     json_option,
     model_options,
     only_option,
+    plugin_option,
     refuse,
     seed_option,
     settings_in_force,
@@ -42,6 +43,7 @@ LABELS = "labels"  # names left out what was not a label
 @click.option("-o", "--run", "run", type=click.Path(file_okay=False), help="The run folder.")
 @click.option("--edit", "edited", metavar="SYSTEM", help="New words for this prompt of the run DATASET, in $EDITOR.")
 @click.option("--template", type=click.Path(exists=True, dir_okay=False), help="With --edit: a file with the words.")
+@plugin_option
 @from_option
 @stage_option
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first cases: the stage first at the end of all.")
@@ -62,6 +64,7 @@ def command(
     reviewers: Sequence[str],
     edited: str | None,
     template: str | None,
+    plugins: Sequence[str],
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -80,10 +83,10 @@ def command(
             raise UserError("--edit takes one spec at most", remedy="leave the others out")
         spec = reviewers[0] if reviewers else None
         kept = {name: options[name] for name in ("workers", "models")}
-        change = partial(edit, dataset, edited, template or _in_editor, reviewer=spec, **kept)
+        change = partial(edit, dataset, edited, template or _in_editor, reviewer=spec, plugins=plugins, **kept)
         done = run_stoppable("reviewing", change, as_json, _difference)
         return int(any(totals.all_failed for totals in done.totals))
-    refuse(ctx, "without --edit", "template")
+    refuse(ctx, "without --edit", "template", "plugins")
     if options["run"] is None:
         raise click.MissingParameter(ctx=ctx, param_hint="'-o' / '--run'", param_type="option")
     work = partial(review, dataset, *reviewers, names=settings_in_force().names, **options)

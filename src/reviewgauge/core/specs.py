@@ -253,7 +253,8 @@ def load_recorded(kind: type[P], text: str) -> P:
     what runs here. Making a plug-in opens no file. Raises UserError.
     """
     spec = parse_spec(text)
-    _refuse_foreign_code(kind, spec, text)
+    option = "--metric" if kind.kind == "metrics" else "--plugin"
+    _refuse_foreign_code(spec, f"if you trust it, name it yourself: {option} {in_shell(text)}")
     return build(find_class(kind, spec.name), spec)
 
 
@@ -264,7 +265,7 @@ def load_from(kind: type[P], spec: str | Spec, origin: FromFile) -> P:
     """
     if isinstance(spec, str):
         spec = parse_spec(spec)
-    _refuse_foreign_code(kind, spec, spec.name)
+    _refuse_foreign_code(spec, origin.remedy)
     cls = find_class(kind, spec.name)
     _check(cls, spec, origin)
     return build(cls, spec)
@@ -288,12 +289,10 @@ def _check(cls: type[Plugin], spec: Spec, origin: FromFile) -> None:
                 _check(_public_class(Plugin, module), inner, origin)
 
 
-def _refuse_foreign_code(kind: type[Plugin], spec: Spec, text: str) -> None:
+def _refuse_foreign_code(spec: Spec, remedy: str) -> None:
     for name in _to_import(spec):
-        option = "--metric" if kind.kind == "metrics" else "--plugin"
         raise UserError(
-            f"{name} is code outside ReviewGauge, and code that only a file names is not run",
-            remedy=f"if you trust it, name it yourself: {option} {in_shell(text)}",
+            f"{name} is code outside ReviewGauge, and code that only a file names is not run", remedy=remedy
         )
 
 
