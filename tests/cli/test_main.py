@@ -111,6 +111,11 @@ class Slipped(Metric):
     ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),
     ("info sample --remove hits", "sample is not a run folder"),
     ("annotate init j.db smaple", "no dataset is called 'smaple' (did you mean sample?)"),
+    ("list revewers", "'recipes'. (did you mean reviewers?)"),
+    ("score rum", "Directory 'rum' does not exist. (did you mean run?)"),
+    ("compare run deep/../rub", "'deep/../rub' does not exist. (did you mean deep/../run?)"),
+    ("score goood.sh", "'goood.sh' does not exist. (see --help)"),
+    ("revew sample silent", "there is no verb 'revew' (did you mean review?)"),
     ("score run slips.Slipped", "slips.Slipped has no method parts (rename part to parts)"),
 ])  # fmt: skip
 def test_a_slip_is_said_with_its_mending(
@@ -121,6 +126,7 @@ def test_a_slip_is_said_with_its_mending(
         Path(name).write_text("#!/bin/sh\necho hello\n")
         Path(name).chmod(mode)
     Path("slips.py").write_text(SLIPPED)
+    Path("deep").mkdir()
     assert main(line.split(" ")) == 2
     assert error in capsys.readouterr().err
     assert not Path("new").exists()

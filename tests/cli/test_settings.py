@@ -55,7 +55,7 @@ def test_settings_are_defaults_that_flags_override(
     (f"{'a.' * 30}b = 1", "holds a key of more than 20 dots"),
     (f"seed = {'[' * 3000}", "is not valid TOML"),
     (f"seed = {'9' * 5000}", "is not valid TOML"),
-    ("test = 'pytest -q {files}'", "which a file may not decide (give it on the command line, or name the file yourself: "),
+    ("test = 'pytest -q {files}'", "may not decide (give it on the command line, or name the file yourself: "),
     ("judge = 'mine.Judge'", "is not run (give it on the command line, or name the file yourself: export "),
     ("judge = 'same_concern(model=\"openai:gpt-5@http://elsewhere/v1\")'", "is an address on the network"),
     ("[recipes.locl]\nlimit = 3", "field recipes.locl: is not a recipe (there are: aacr_bench, "),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 import os
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,9 +69,7 @@ class Verbs(click.Group):
         if ctx.resilient_parsing:
             return _to_complete(cmd_name)
         if cmd_name not in VERBS:
-            near = difflib.get_close_matches(cmd_name, VERBS, n=1)
-            hint = f"did you mean {near[0]}?" if near else "reviewgauge --help"
-            raise UserError(f"there is no verb {cmd_name!r}", remedy=hint)
+            raise UserError(f"there is no verb {cmd_name!r}", remedy=_meant(cmd_name, VERBS) or "reviewgauge --help")
         return _imported(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -129,7 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return 2
     except click.ClickException as error:
-        hint = " (see --help)" if isinstance(error, click.UsageError) else ""
+        hint = f" ({_hint(error, words)})" if isinstance(error, click.UsageError) else ""
         click.echo(f"error: {one_line(error.format_message(), 500)}{hint}", err=True)
         return 2
     except (KeyboardInterrupt, click.Abort) as error:
@@ -151,6 +149,26 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo(f"error: {one_line(crash_message(error))}", err=True)
         return 2
     return result if isinstance(result, int) else 0
+
+
+def _meant(word: str, known: Iterable[str], folder: str = "") -> str:
+    from reviewgauge.core.specs import near_names
+
+    near = near_names(word, list(known))
+    return f"did you mean {one_line(str(Path(folder, near[0])), 200)}?" if near else ""
+
+
+def _hint(error: click.UsageError, words: list[str]) -> str:
+    """What may have been meant by the word that was not taken, or where help is."""
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    word = next((one for one in words if one and repr(one) in error.message), "")
+    if word and isinstance(kind, click.Choice):
+        return _meant(word, kind.choices) or "see --help"
+    path = Path(word)
+    if not path.name or not isinstance(kind, click.Path):
+        return "see --help"
+    beside = (one.name for one in path.parent.glob("*") if kind.file_okay or one.is_dir())
+    return _meant(path.name, beside, str(path.parent)) or "see --help"
 
 
 def _settings() -> SettingsFile | None:

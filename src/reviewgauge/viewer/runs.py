@@ -16,6 +16,7 @@ from reviewgauge.engine.run.folder import LABELS, LOCK, REVIEWS, SCORES, RunFold
 from reviewgauge.engine.run.journal import writer_of
 from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.manifest import MANIFEST, read_manifest
+from reviewgauge.engine.run.scored_run import recorded_label
 
 DEEPEST = 6  # folders below a given one
 MOST_RUNS = 2_000
@@ -116,7 +117,7 @@ def card_of(run: Found) -> RunCard:
         return replace(card, state="broken", problem=str(error))
     state: State = card.state if card.state == "running" else "done" if metrics else "not scored"
     dollars = sum(known) if known else None
-    return replace(card, state=state, metrics=tuple(metrics), reviews=reviews, dollars=dollars)
+    return replace(card, state=state, metrics=tuple(map(recorded_label, metrics)), reviews=reviews, dollars=dollars)
 
 
 def paid(folder: RunFolder) -> list[float]:

@@ -29,7 +29,6 @@ from reviewgauge.engine.run.scored_run import (
     ScoredRun,
     open_runs,
     read_scored_runs,
-    recorded_label,
     renamed_labels,
 )
 from reviewgauge.models.cache.vector_cache import cache_home
@@ -348,7 +347,7 @@ def card_with_answer(run: Found, read: Callable[[Sequence[Found]], Selection]) -
         return replace(card, problem=problem)
     if not chosen.boards:
         return replace(card, problem=chosen.problem)
-    card, board = replace(card, metrics=tuple(map(recorded_label, card.metrics))), chosen.boards[0].board
+    board = chosen.boards[0].board
     best = next((row for row in board.systems if not row.baseline), None)
     if best is None:
         return card
