@@ -104,6 +104,25 @@ def test_a_baseline_is_in_no_ranking() -> None:
     assert said == "A leads B by .20 F1 [.14, .26], p = .010."
 
 
+def test_baselines_and_who_says_nothing_never_come_first() -> None:
+    board = _board(mute=0.0, A=-0.1, silent=0.0, parrot=-0.2)
+    told = ("comments", 0.0), ("comments", 9.0), ("comments", 0.0), ("comments", 60.0)
+    mute, one, *baselines = (
+        s.model_copy(update={"parts": {name: n}, "baseline": s.system in ("silent", "parrot")})
+        for s, (name, n) in zip(board.systems, told, strict=True)
+    )
+    table = _table(("mute", "A", 0.1, 0.6))
+    said = [
+        answer(board.model_copy(update={"systems": systems}), table)
+        for systems in ((mute, one, *baselines), (mute, *baselines), (*baselines,))
+    ]
+    assert said == [
+        "A scores -.10 F1 [.10, .90] on 30 changes; mute said nothing that counts.",
+        "mute scores .00 F1 [.10, .90] on 30 changes; mute said nothing that counts.",
+        "silent scores .00 F1 [.10, .90] on 30 changes; parrot scores -.20 F1 [.10, .90] on 30 changes.",
+    ]
+
+
 def test_a_benchmark_that_shows_less_than_any_system_reaches_decides_nothing() -> None:
     said = answer(_board(A=0.08, B=0.03), _table(("A", "B", 0.05, 0.4)))
     assert said.endswith(

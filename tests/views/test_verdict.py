@@ -137,13 +137,13 @@ CASES = {
     "one": (
         _board(A=0.42),
         [],
-        "One system was measured: A (value .42 [.10, .90], 40 changes).",
+        "One system can be ranked: A (value .42 [.10, .90], 40 changes).",
         "One system leaves no choice",
     ),
     "one and a baseline": (
         _board(A=0.42, silent=0.31),
         [_pair("silent", 0.01)],
-        f"One system was measured, A, and it is surely ahead of the best baseline, silent {SURE}.",
+        f"One system can be ranked, A, and it is surely ahead of the best baseline, silent {SURE}.",
         "One system leaves no choice",
     ),
     "a baseline is in no ranking": (
@@ -216,7 +216,7 @@ def test_one_system_of_a_metric_without_matchings() -> None:
     run = made(only=[0.2, 0.4] * 6)
     outcomes = [Outcome(case=case.id, system="only", review=Review(case=case.id, system="only")) for case in run.cases]
     found = said(replace(run, outcomes=outcomes))
-    assert found.lead == "One system was measured: only (value .30 [.25, .35], 12 changes)."
+    assert found.lead == "One system can be ranked: only (value .30 [.25, .35], 12 changes)."
     assert (found.misses, found.noise, found.cost) == ("", "", "Cost was not recorded.")
 
 
@@ -264,3 +264,12 @@ def test_twins() -> None:
     )
     assert found.noise.startswith("half raises a false alarm at 0 of 12 places without their defect (0% [0, ")
     assert "; the quietest other, noisy: 12 of 12 (100% [" in found.noise
+
+
+def test_silence_is_not_praised_where_all_others_are_worse_than_chance() -> None:
+    loud = twin_pairs.scored_run(
+        twin_pairs.hosts(6), {"mute": lambda _case: [], "wrong": lambda case: told(case, ["twin"])}
+    )
+    assert [s.system for s in leaderboard(loud, resamples=50).systems] == ["mute", "wrong"], "d′ 0 is above -3"
+    found = said(loud)
+    assert found.lead.startswith("One system can be ranked: wrong (d′ -") and "mute" not in found.noise

@@ -71,6 +71,11 @@ SEVERE = ("severity", "high", 9, {"A": (1.5, 10.0), "B": (1.0, 10.0)})
             "A misses most often: defect findings, 8 of 10 (80% [70, 90]). Not told: 1 kind of finding with fewer than "
             "5 findings or changes.",
         ),
+        (
+            board(SEVERE).model_copy(update={"estimate_note": "offline estimate"}),
+            "A misses most often (counted by probability): findings of high severity, 8.5 of 10 (85% [75, 95]; no "
+            "other system finds more).",
+        ),
         (board(("category", "rare", FEWEST - 1, {"A": (0.0, 20.0)})), ""),
         (board(("category", "few", 9, {"A": (0.0, FEWEST - 1.0)})), ""),
         (board(("category", NOT_STATED, 9, {"A": (0.0, 20.0)})), ""),

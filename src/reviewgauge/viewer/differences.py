@@ -9,7 +9,7 @@ from reviewgauge.core.records import Case, Comment, Severity, findings
 from reviewgauge.core.results import CommentState, GroupOutcome, Matching
 from reviewgauge.core.stored import Lazy
 from reviewgauge.datasets.martian import FALSE, SAME
-from reviewgauge.viewer.selection import Kind, Selection, Told, state_of
+from reviewgauge.viewer.selection import ChangeRow, Kind, Selection, Told, state_of
 from reviewgauge.views.report.reasons import in_words
 
 WORST_FIRST = {str(severity): at for at, severity in enumerate(Severity)}
@@ -99,11 +99,7 @@ def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing
     """
     places: dict[int, tuple[object, ...]] = {}
     for number, one, two in _both(chosen, first, second):
-        kinds = chosen.rows[number - 1].kinds
-        gained, lost = (
-            [kind for name in names if narrowing.fits(kind := kinds.get(name, Kind("", "")), gained=is_gain)]
-            for names, is_gain in ((one.hit & two.missed, True), (two.hit & one.missed, False))
-        )
+        gained, lost = _alone(chosen.rows[number - 1], one, two, narrowing)
         if gained or lost or (one.false != two.false and not narrowing.narrows):
             lead = len(gained) - len(lost) - one.false + two.false
             first_of = {
@@ -129,12 +125,19 @@ def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing
     return Lazy.of(sorted(places, key=places.__getitem__), read)
 
 
-def found_alone(chosen: Selection, first: str, second: str) -> tuple[int, int]:
-    """The number of findings that the first of two systems alone hit, and the second."""
-    both = list(_both(chosen, first, second))
-    return sum(len(one.hit & two.missed) for _, one, two in both), sum(
-        len(two.hit & one.missed) for _, one, two in both
+def found_alone(chosen: Selection, first: str, second: str, narrowing: Narrowing = ALL) -> tuple[int, int]:
+    """The number of findings that the first of two systems alone hit, and the second, of those that are shown."""
+    both = [_alone(chosen.rows[n - 1], one, two, narrowing) for n, one, two in _both(chosen, first, second)]
+    return sum(len(gained) for gained, _ in both), sum(len(lost) for _, lost in both)
+
+
+def _alone(row: ChangeRow, one: Told, two: Told, narrowing: Narrowing) -> tuple[list[Kind], list[Kind]]:
+    """The kinds of the findings that are shown of those that the first alone hit, and the second."""
+    gained, lost = (
+        [kind for name in names if narrowing.fits(kind := row.kinds.get(name, Kind("", "")), gained=is_gain)]
+        for names, is_gain in ((one.hit & two.missed, True), (two.hit & one.missed, False))
     )
+    return gained, lost
 
 
 def agreed(chosen: Selection, system: str) -> tuple[int, int]:

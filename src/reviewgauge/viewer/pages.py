@@ -159,7 +159,7 @@ class Pages:
         if not (0 <= first < len(chosen.systems) > second >= 0):
             raise UserError("there is no such system")
         found = differences(chosen, chosen.systems[first], chosen.systems[second], narrowing)
-        alone = found_alone(chosen, chosen.systems[first], chosen.systems[second])
+        alone = found_alone(chosen, chosen.systems[first], chosen.systems[second], narrowing)
         shown, paged = self._page(found, page, MOST_DIFFERENCES)
         both = {
             "first": first,

@@ -34,6 +34,7 @@ from reviewgauge.engine.run.scored_run import (
 from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.viewer.runs import Found, RunCard, card_of, stamp_of
 from reviewgauge.views import figures
+from reviewgauge.views.leaderboard import contenders
 from reviewgauge.views.report.report import ReportData, matched_metric, systems_of
 from reviewgauge.views.verdict import Verdict, verdict
 from reviewgauge.views.verdict_facts import MISSED_BY
@@ -348,9 +349,9 @@ def card_with_answer(run: Found, read: Callable[[Sequence[Found]], Selection]) -
     if not chosen.boards:
         return replace(card, problem=chosen.problem)
     board = chosen.boards[0].board
-    best = next((row for row in board.systems if not row.baseline), None)
-    if best is None:
+    if not (ranked := contenders(board.systems)):
         return card
+    best = ranked[0]
     found = figures.estimate(best, board.headline)
     value = f"{figures.number(found.value, found.unit)} {figures.label(board.headline)}"
     return replace(card, headline=f"{best.system}: {value}")

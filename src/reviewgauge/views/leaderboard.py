@@ -24,6 +24,11 @@ SHORT = {
 }
 NAMED = 4  # systems: more are counted, not named
 BASELINES = "baselines:"
+_SAID = (
+    ("comments",),
+    ("predicted",),
+    ("alarms", "found", "safe_alarms", "line_alarms", "line_found"),
+)  # parts: counts
 
 
 # --- leaderboard ---------------------------------------------------------------------------------------------------
@@ -229,19 +234,32 @@ def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
     """The result in words: who leads, by how much, and which systems cannot be separated."""
     name = figures.label(board.headline)
     ranked = [s for s in board.systems if figures.defined(figures.estimate(s, board.headline).value)]
-    ranked = [s for s in ranked if not s.baseline] or ranked
     if not board.systems:
         return "No system was scored."
     if not ranked:
         return f"{name} is undefined for every system on these changes."
-    return "; ".join([*_standing(board, table, ranked), *_never_quiet(ranked)]) + "."
+    ranked = contenders(ranked) or ranked
+    silent = [s for s in board.systems if not s.baseline and _said_nothing(s)]
+    nothing = [f"{joined(silent, 'and')} said nothing that counts"] if silent else []
+    return "; ".join([*_standing(board, table, ranked), *_never_quiet(ranked), *nothing]) + "."
+
+
+def contenders(systems: Sequence[SystemSummary]) -> list[SystemSummary]:
+    """Those that can be praised: no baselines, and none that said nothing on any change unless all did."""
+    rivals = [s for s in systems if not s.baseline]
+    return [s for s in rivals if not _said_nothing(s)] or rivals
+
+
+def _said_nothing(system: SystemSummary) -> bool:
+    counts = next((names for names in _SAID if names[0] in system.parts), ())
+    return bool(counts) and not any(system.parts.get(name) for name in counts)
 
 
 def _standing(board: Leaderboard, table: ComparisonTable | None, ranked: Sequence[SystemSummary]) -> list[str]:
     """Who leads, and who cannot be told from whom."""
     lead = ranked[0]
-    if len(ranked) == 1:
-        return [_scored(lead, board.headline)]
+    if len(ranked) == 1 or lead.baseline:
+        return [_scored(one, board.headline) for one in ranked[:NAMED]]
     tested = [(other, _difference(table, board.headline, lead.system, other.system)) for other in ranked[1:]]
     known = [(other, c) for other, c in tested if c is not None and p_of(c) is not None]
     if not known:

@@ -15,7 +15,7 @@ from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Es
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.views import figures
 from reviewgauge.views.comparisons import found, p_of
-from reviewgauge.views.leaderboard import caveats, joined, text_name
+from reviewgauge.views.leaderboard import caveats, contenders, joined, text_name
 from reviewgauge.views.verdict_facts import cost_sentence, misses_sentence, noise_sentence, say
 
 MOST_CHANGES = 100_000  # more than anybody reviews are no advice
@@ -44,7 +44,7 @@ def verdict(run: ScoredRun, board: Leaderboard, table: ComparisonTable | None = 
     What is missed is told where the board has slices by category, type or severity.
     """
     measured = [s for s in board.systems if figures.defined(_headline(board, s).value)]
-    ranked = [s for s in measured if not s.baseline]
+    ranked = contenders(measured)
     if ranked:
         base = next((s for s in measured if s.baseline), None)
         sign = -1 if board.headline in run.metric.lower_is_better else 1

@@ -61,7 +61,7 @@ MISSED_BY = tuple(_WORDS["misses"]["kinds"])  # the slices that it speaks of
 
 def misses_sentence(board: Leaderboard, ranked: Sequence[SystemSummary]) -> str:
     """Of each fact of the findings, the kind of which the leader finds the smallest share, and who finds most."""
-    parts, rare, order = [], 0, [s.system for s in ranked]
+    parts, rare, order, counted = [], 0, [s.system for s in ranked], ""
     for fact, words in _WORDS["misses"]["kinds"].items():
         kinds = []
         for piece in board.slices:
@@ -79,8 +79,10 @@ def misses_sentence(board: Leaderboard, ranked: Sequence[SystemSummary]) -> str:
         if top.n - top.found >= 1:
             missed, n = figures.count(top.n - top.found), figures.count(top.n)
             shares = {"share": _share(top.e, of_rest=True), "who": _who(top, others)}
+            if board.estimate_note and any(one.found % 1 for one in (top, *others)):
+                counted = say("misses", "by_probability")
             parts.append(say("misses", "part", kind=words.format(value=value), missed=missed, n=n, **shares))
-    said = say("misses", "sentence", top=text_name(ranked[0]), parts="; ".join(parts)) if parts else ""
+    said = say("misses", "sentence", top=text_name(ranked[0]), counted=counted, parts="; ".join(parts)) if parts else ""
     left = say("misses", "rare", kinds=figures.counted(rare, "kind"), fewest=FEWEST) if said and rare else ""
     return f"{said}{left}"
 
