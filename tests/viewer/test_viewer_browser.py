@@ -278,6 +278,29 @@ def test_hostile_text_runs_nothing(browser: Any, runs: Path, site: tuple[str, st
     assert len(labels) == 1 and labels[0].subject.system in (ODD, f"{PAYLOADS[0].replace('/', '-')} x")
 
 
+ROWS = """() => Array.from(document.querySelectorAll('.matrix tbody tr'), (row) => [
+  Math.ceil(row.getBoundingClientRect().left) + 1, Math.floor(row.getBoundingClientRect().bottom + scrollY),
+])"""
+
+
+def test_a_line_below_each_row_goes_on_under_the_name_that_stays(
+    browser: Any, runs: Path, site: tuple[str, str]
+) -> None:
+    origin, link = site
+    page, _ = entered(browser, link, viewport={"width": 390, "height": 800})
+    page.goto(f"{origin}/r/{slug_of(runs / 'hostile')}/changes.html")
+    page.evaluate("document.querySelector('.matrix').style.marginTop = '.5px'")  # rows lie between pixels
+    rows = page.evaluate(ROWS)[:8]
+    for left, bottom in rows:
+        padding, line = (
+            page.screenshot(full_page=True, clip={"x": left, "y": y, "width": 20, "height": 4})
+            for y in (bottom - 6, bottom - 2)
+        )
+        assert line != padding, bottom
+    page.context.close()
+    assert len(rows) == 8
+
+
 def test_the_exported_folder_works_alone(browser: Any, runs: Path, tmp_path: Path) -> None:
     view(runs / "plain", runs / "hostile", out=tmp_path / "out", resamples=20)
     with opened(browser, tmp_path / "out/index.html") as (page, noise):
