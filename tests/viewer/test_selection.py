@@ -11,6 +11,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.exact_match import ExactMatch
 from reviewgauge.metrics.hits import Hits
+from reviewgauge.viewer.pages import Pages
 from reviewgauge.viewer.runs import find_runs
 from reviewgauge.viewer.selection import KEPT, Shelf
 from viewed_runs import finds, misses, nothing, selected, twin_run, write_run
@@ -56,6 +57,20 @@ def test_reviews_without_scores_are_there(tmp_path: Path) -> None:
     assert (chosen.systems, len(chosen.outcomes), chosen.boards, chosen.verdict) == (["finder"], 4, (), None)
     assert (chosen.misses, chosen.sliced, chosen.people) == ("", [], {})
     assert chosen.home_of("finder")[1] == "finder"
+
+
+def test_a_metric_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_path: Path) -> None:
+    folder, other = (write_run(tmp_path / name, {name: finds}, metrics=(Hits(judge="exact"),)) for name in "ab")
+    scores = (folder / "scores.jsonl").read_text()
+    own = scores.replace("hits(", "nowhere.Mine(")
+    (folder / "scores.jsonl").write_text(scores + own)
+    for chosen in (selected(folder), selected(folder, other)):
+        assert chosen.metric.startswith("hits(") and not chosen.problem
+        assert "Not shown: nowhere.Mine is code outside" in Pages(chosen).board()
+    (folder / "scores.jsonl").write_text(own)
+    alone = selected(folder)
+    assert alone.problem.startswith("nowhere.Mine is code outside") and "--metric" not in alone.problem
+    assert not alone.boards
 
 
 def test_a_run_without_reviews(tmp_path: Path) -> None:

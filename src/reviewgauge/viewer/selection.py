@@ -111,6 +111,7 @@ class Selection:
     metric: str = ""
     systems: Sequence[str] = ()
     problem: str = ""
+    left_out: Sequence[str] = ()  # which metrics are not shown, and why
     shown: ScoredRun | None = None  # whose scores these are
     people: dict[str, list[Label]] = field(default_factory=dict)  # by case, as `read_people` found it
     other_labels: int = 0  # of the runs, and about something else
@@ -289,12 +290,13 @@ def state_of(outcome: CommentOutcome) -> str:
 def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selection:
     """Read and measure runs. Raises UserError where they cannot be read, or are of different benchmarks."""
     paths = [run.path for run in runs]
+    left_out: list[UserError] = []
     try:
-        scored = read_scored_runs(paths)
+        scored = read_scored_runs(paths, left_out=left_out)
     except UserError as error:
         if len(runs) > 1:
             raise
-        return _unscored(runs, str(error))
+        return _unscored(runs, error.problem if left_out else str(error))
     boards = []
     for one in scored:
         board = kept(leaderboard, one, resamples=resamples, seed=seed)
@@ -311,7 +313,7 @@ def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selectio
     systems = list(dict.fromkeys([*systems_of(data), *first.unscored]))
     keys = first.outcome_keys, shown.score_keys
     chosen = Selection(runs, first.cases, first.outcomes, shown.scores, keys, settings, boards, metric, systems)
-    chosen.shown = shown
+    chosen.shown, chosen.left_out = shown, [error.problem for error in left_out]
     chosen.read_people()
     return chosen
 
@@ -319,7 +321,7 @@ def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selectio
 def prepare(run: str | Path, resamples: int, seed: int) -> None:
     """Make what the first pages of a run show, where it can be kept, so that nobody waits for it there."""
     with suppress(UserError):
-        if cache_home() is not None and all(one.origin for one in read_scored_runs([run])):
+        if cache_home() is not None and all(one.origin for one in read_scored_runs([run], left_out=[])):
             chosen = read_selection([Found("", Path(run), "")], resamples, seed)
             if chosen.shown is not None:
                 kept(costs_of, chosen.boards[0].run)

@@ -106,11 +106,14 @@ class ScoredRun:
         return replace(self, cases=cases, scores=scores, score_keys=[keys[at] for at in kept])
 
 
-def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[ScoredRun]:
+def read_scored_runs(
+    paths: Sequence[str | Path], metric: str | None = None, left_out: list[UserError] | None = None
+) -> list[ScoredRun]:
     """One ScoredRun per metric that the runs were scored with, or for the metric that is named.
 
     Systems that have the same name in two runs get their run's name in front. Raises UserError for runs of different
-    benchmarks, and for runs that were not scored.
+    benchmarks, for runs that were not scored, and for a metric that cannot be read, unless there is a list to note it
+    in (`left_out`) and another can.
     """
     runs = open_runs(paths)
     reviews = [run.stored_outcomes() for run in runs]
@@ -119,7 +122,7 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
         raise UserError(f"{paths[0]} holds no reviews", remedy=f"reviewgauge review DATASET REVIEWER -o {paths[0]}")
     renames = rename_systems([{system for _, system, _ in own} for own in digests], paths)
     measured = [_check_scores(run, own) for run, own in zip(runs, digests, strict=True)]
-    chosen = _choose_metrics(measured, metric, paths[0], several=len(runs) > 1)
+    chosen = _choose_metrics(measured, metric, paths[0], several=len(runs) > 1, left_out=left_out)
     blank = ScoredRun(
         metric=next(iter(chosen.values())),
         cases=runs[0].cases(),
@@ -185,7 +188,11 @@ def _reviewed_by(entry: SystemEntry) -> ReviewedBy:
 
 
 def _choose_metrics(
-    measured: Sequence[Mapping[str, _Measured]], wanted: str | None, path: str | Path, several: bool
+    measured: Sequence[Mapping[str, _Measured]],
+    wanted: str | None,
+    path: str | Path,
+    several: bool,
+    left_out: list[UserError] | None,
 ) -> dict[str, Metric]:
     """The metrics by the signature that their scores carry. Raises UserError where there is none."""
     names = list(dict.fromkeys(name for own in measured for name, one in own.items() if wanted or one.applies))
@@ -197,14 +204,30 @@ def _choose_metrics(
     if not names:
         command = shlex.join(["reviewgauge", "score", str(path), spec])
         raise UserError(f"{path} was not scored {f'with {spec}' if wanted else 'yet'}", remedy=command)
-    found = {name: load_recorded(Metric, name) for name in names}
-    joint = [metric for metric in found.values() if metric.joint]
-    if several and joint:
+    found: dict[str, Metric] = {}
+    errors: list[UserError] = []
+    for name in names:
+        try:
+            found[name] = _read_metric(name, several=several)
+        except UserError as error:
+            if left_out is None:
+                raise
+            errors.append(error)
+    if left_out is not None:
+        left_out += errors
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _read_metric(name: str, *, several: bool) -> Metric:
+    metric = load_recorded(Metric, name)
+    if several and metric.joint:
         raise UserError(
-            f"{short_spec(joint[0])} looks at all systems of a run together, and these were measured run by run",
+            f"{short_spec(metric)} looks at all systems of a run together, and these were measured run by run",
             remedy="review them into one folder, or choose another metric with --metric",
         )
-    return found
+    return metric
 
 
 def open_runs(paths: Sequence[str | Path]) -> list[RunFolder]:
