@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from reviewgauge.api.review import review
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.hits import Hits
+from reviewgauge.viewer.pages import runs_page
 from reviewgauge.viewer.runs import Found, find_runs, glance, stamp_of
 from reviewgauge.viewer.selection import card_with_answer, read_quickly
 from viewed_runs import finds, misses, nothing, write_run
@@ -98,6 +100,20 @@ def test_a_metric_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     made = card_with_answer(run, read_quickly)
     assert made.metrics == ("hits(judge='exact')", "nowhere.Mine()")
     assert made.headline.startswith("finder") and not made.problem
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_what_a_run_paid_stands_beside_what_it_is_worth_where_they_differ(tmp_path: Path) -> None:
+    cards = []
+    for name in ("first", "again"):
+        review("sample", "prompt(model='fake:example')", run=tmp_path / name, limit=6)
+        (run,) = find_runs([tmp_path / name]).values()
+        cards.append(card_with_answer(run, read_quickly))
+    first, again = cards
+    assert first.dollars is not None and first.dollars > 0.01
+    assert first.paid == pytest.approx(first.dollars) == again.dollars and again.paid == 0
+    assert " paid</span>" not in runs_page([first])
+    assert f"${again.dollars:.2f}, <span" in runs_page([again]) and ">$0.00 paid</span>" in runs_page([again])
 
 
 def test_what_baselines_alone_did_leads_nowhere(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from reviewgauge.engine.run.journal import writer_of
 from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.manifest import MANIFEST, read_manifest
 from reviewgauge.engine.run.scored_run import recorded_label
+from reviewgauge.models.cache.stores import CALLS
 
 DEEPEST = 6  # folders below a given one
 MOST_RUNS = 2_000
@@ -34,7 +35,10 @@ class Found:
 
 @dataclass(frozen=True)
 class RunCard:
-    """One row of the list of runs. `problem` is why a run is broken."""
+    """One row of the list of runs. `problem` is why a run is broken.
+
+    `dollars`: what its reviews and scores are worth, with answers that came from the cache; `paid` by the run itself.
+    """
 
     run: Found
     state: State
@@ -46,6 +50,7 @@ class RunCard:
     metrics: Sequence[str] = ()
     reviews: int = 0
     dollars: float | None = None
+    paid: float | None = None
     problem: str = ""
     headline: str = ""
 
@@ -112,15 +117,16 @@ def card_of(run: Found) -> RunCard:
     try:
         with RunFolder.open(run.path) as folder:
             reviews, metrics = len(folder.outcomes()), folder.scored_metrics()
-            known = kept(paid, folder)
+            worth, paid = kept(costs, folder)
     except UserError as error:
         return replace(card, state="broken", problem=str(error))
     state: State = card.state if card.state == "running" else "done" if metrics else "not scored"
-    dollars = sum(known) if known else None
-    return replace(card, state=state, metrics=tuple(map(recorded_label, metrics)), reviews=reviews, dollars=dollars)
+    short = tuple(map(recorded_label, metrics))
+    return replace(card, state=state, metrics=short, reviews=reviews, dollars=worth, paid=paid)
 
 
-def paid(folder: RunFolder) -> list[float]:
-    """Dollars of each review of a run whose price is known."""
-    spent = (one.review.usage.dollars for one in folder.outcomes() if one.review is not None)
-    return [one for one in spent if one is not None]
+def costs(folder: RunFolder) -> tuple[float | None, float | None]:
+    """Dollars that the reviews and scores of a run are worth, and that its own calls cost; None where not known."""
+    usages = [one.review.usage for one in folder.outcomes() if one.review is not None]
+    known = [one.dollars for one in (*usages, *(score.usage for score in folder.scores())) if one.dollars is not None]
+    return sum(known) if known else None, folder.spent() if (folder.path / CALLS).exists() else None
