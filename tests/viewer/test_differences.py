@@ -115,5 +115,5 @@ def test_what_differs_is_narrowed_and_sorted(tmp_path: Path, narrowing: Narrowin
     assert chosen.kinds == (["critical", "high", "low"], ["security", "style"])
     of_shown = "Of what is shown: " if narrowing.narrows else ""
     n = sum(found.values())
-    words = f"{of_shown}{n} finding{'s' * (n != 1)} only <bdi>a</bdi> hit, 0 findings only <bdi>b</bdi>"
+    words = f"{of_shown}{n} finding{'s' * (n != 1)} only <bdi>a</bdi> hit, 0 only <bdi>b</bdi> hit"
     assert words in Pages(chosen).against(1, 2, narrowing=narrowing), "the first line counts what is shown"

@@ -141,7 +141,8 @@ def test_no_other_numbers_name_a_system(chosen: Selection, first: int, second: i
 def test_one_against_the_other_in_words(chosen: Selection) -> None:
     finder, half = (chosen.systems.index(name) + 1 for name in ("finder", "half"))
     page = Pages(chosen).against(finder, half)
-    assert "1 finding only <bdi>finder</bdi> hit, 0 findings only <bdi>half</bdi>" in page
+    assert "1 finding only <bdi>finder</bdi> hit (none surely), 0 only <bdi>half</bdi> hit" in page
+    assert 'data-later="difference-' in page and "against" in Pages(chosen).difference(finder, half)
     assert "They found the same." in Pages(chosen).against(1, 1)
 
 

@@ -49,6 +49,10 @@ def test_twins_are_shown_as_such(tmp_path: Path) -> None:
     chosen = selected(twin_run(tmp_path / "twins"))
     assert [row.facts["arm"] for row in chosen.rows] == ["defect", "defect", "twin", "safe"]
     assert chosen.metric.startswith("twins(")
+    blind = chosen.systems.index("blind")
+    states = {row.facts["arm"]: dict(row.states[blind]) for row in chosen.rows}
+    assert "hit" in states["defect"], "a defect can be found"
+    assert states["twin"].keys() == {"rejected"}, "where there is none, telling it is a false alarm"
 
 
 def test_reviews_without_scores_are_there(tmp_path: Path) -> None:

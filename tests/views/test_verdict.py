@@ -35,7 +35,7 @@ def said(run: ScoredRun) -> Verdict:
 
 
 def _board(*systems: str, **values: float | None) -> Leaderboard:
-    """The systems in their order; `silent` is a baseline, and what is named in `systems` is fake."""
+    """The systems in their order; `silent` and `parrot` are baselines, and what is named in `systems` is fake."""
     rows = tuple(
         SystemSummary(
             system=name,
@@ -43,7 +43,7 @@ def _board(*systems: str, **values: float | None) -> Leaderboard:
             cases=40,
             scored=40,
             fake=name in systems,
-            baseline=name == "silent",
+            baseline=name in ("silent", "parrot"),
         )
         for name, value in values.items()
     )
@@ -165,6 +165,13 @@ CASES = {
         MORE.format("silent"),
     ),
     "a baseline, not tested": (_board(A=0.3, silent=0.3), [], "No system beats the best", "Take none"),
+    "equal baselines": (
+        _board(A=0.42, parrot=0.31, silent=0.31),
+        [_pair("parrot", 0.001), _pair("silent", 0.2)],
+        "No system is surely ahead of the best baseline, silent; A comes first",
+        MORE.format("silent"),
+    ),
+    "an interval with 0": (TWO, [_pair("B", 0.001, low=0.0)], "A and B cannot be told apart", MORE.format("B")),
     "baselines": (_board(silent=0.0), [], "Only baselines were measured: silent.", ""),
     "undefined": (_board(A=None), [], "No system has a figure: value is undefined for all of them.", ""),
     "nothing": (_board(), [], "No system was measured.", ""),

@@ -156,6 +156,7 @@ def make_app(viewer: Viewer) -> Starlette:
             Route("/r/{key}/stamp", _page(viewer, _stamp)),
             Route("/r/{key}/label", _page(viewer, _label), methods=["POST"]),
             Route("/r/{key}/misses", _page(viewer, _misses)),
+            Route("/r/{key}/difference-{first:int}-{second:int}", _page(viewer, _difference)),
             Route("/r/{key}/lines-{number:int}", _page(viewer, _lines)),
             Route("/r/{key}/{name}", _page(viewer, _of_selection)),
         ]
@@ -271,6 +272,11 @@ def _made(pages: Pages, name: str, asked: Mapping[str, str]) -> str:
 
 def _misses(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     return PlainTextResponse(viewer.selection(str(request.path_params["key"]), patience=True).misses)
+
+
+def _difference(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
+    pages = Pages(viewer.selection(str(request.path_params["key"]), patience=True))
+    return PlainTextResponse(pages.difference(request.path_params["first"], request.path_params["second"]))
 
 
 def _lines(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:

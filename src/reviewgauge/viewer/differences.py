@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,13 +42,17 @@ class Side:
 
 @dataclass(frozen=True)
 class OnlyOne:
-    """A finding that one of two systems alone hit; `nearest` is what the other said closest to it, `reason` why not."""
+    """A finding that one of two systems alone hit; `nearest` is what the other said closest to it, `reason` why not.
+
+    `sure`: the judge was, of both.
+    """
 
     finding: Comment
     by_first: bool
     comment: Comment | None
     nearest: Comment | None
     reason: str
+    sure: bool
 
 
 @dataclass(frozen=True)
@@ -101,14 +106,13 @@ def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing
     for number, one, two in _both(chosen, first, second):
         gained, lost = _alone(chosen.rows[number - 1], one, two, narrowing)
         if gained or lost or (one.false != two.false and not narrowing.narrows):
+            kinds = [*gained.values(), *lost.values()]
             lead = len(gained) - len(lost) - one.false + two.false
             first_of = {
                 "gained": -len(gained),
                 "lost": -len(lost),
-                "severity": min(
-                    (WORST_FIRST.get(kind.severity, len(WORST_FIRST)) for kind in gained + lost), default=99
-                ),
-                "category": min((kind.category or "~" for kind in gained + lost), default="~~"),
+                "severity": min((WORST_FIRST.get(kind.severity, len(WORST_FIRST)) for kind in kinds), default=99),
+                "category": min((kind.category or "~" for kind in kinds), default="~~"),
             }
             places[number] = first_of.get(narrowing.order, 0), -abs(lead), number
 
@@ -125,16 +129,25 @@ def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing
     return Lazy.of(sorted(places, key=places.__getitem__), read)
 
 
-def found_alone(chosen: Selection, first: str, second: str, narrowing: Narrowing = ALL) -> tuple[int, int]:
-    """The number of findings that the first of two systems alone hit, and the second, of those that are shown."""
-    both = [_alone(chosen.rows[n - 1], one, two, narrowing) for n, one, two in _both(chosen, first, second)]
-    return sum(len(gained) for gained, _ in both), sum(len(lost) for _, lost in both)
+def found_alone(
+    chosen: Selection, first: str, second: str, narrowing: Narrowing = ALL
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Of the findings that are shown, how many the first of two systems alone hit, and how many of them surely.
+
+    Then the same of the second.
+    """
+    counts = Counter[tuple[int, bool]]()
+    for number, one, two in _both(chosen, first, second):
+        for side, alone in enumerate(_alone(chosen.rows[number - 1], one, two, narrowing)):
+            counts.update((side, name not in one.unsure | two.unsure) for name in alone)
+    gained, lost = ((counts[side, True] + counts[side, False], counts[side, True]) for side in (0, 1))
+    return gained, lost
 
 
-def _alone(row: ChangeRow, one: Told, two: Told, narrowing: Narrowing) -> tuple[list[Kind], list[Kind]]:
-    """The kinds of the findings that are shown of those that the first alone hit, and the second."""
+def _alone(row: ChangeRow, one: Told, two: Told, narrowing: Narrowing) -> tuple[dict[str, Kind], dict[str, Kind]]:
+    """The findings that are shown, with their kinds, of those that the first alone hit, and the second."""
     gained, lost = (
-        [kind for name in names if narrowing.fits(kind := row.kinds.get(name, Kind("", "")), gained=is_gain)]
+        {name: kind for name in names if narrowing.fits(kind := row.kinds.get(name, Kind("", "")), gained=is_gain)}
         for names, is_gain in ((one.hit & two.missed, True), (two.hit & one.missed, False))
     )
     return gained, lost
@@ -182,4 +195,5 @@ def _only_one(case: Case, one: Side, two: Side) -> Iterator[OnlyOne]:
             continue
         hit, missed, finder, loser = (own, other, one, two) if own.hit else (other, own, two, one)
         reason = in_words(missed.reason, dict.fromkeys(filter(None, (*ids, missed.nearest)), ""))
-        yield OnlyOne(members[0], own.hit, finder.said(hit.comments), loser.said([missed.nearest]), reason)
+        sure = not (own.unsure or other.unsure)
+        yield OnlyOne(members[0], own.hit, finder.said(hit.comments), loser.said([missed.nearest]), reason, sure)

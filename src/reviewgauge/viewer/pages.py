@@ -36,6 +36,8 @@ BEHIND = {  # what lies behind a measure: the state that speaks against it
     "recall": "missed",
     "precision": "false",
     "noise": "false",
+    "sensitivity": "missed",
+    "false_alarm": "rejected",
     "comments_per_change": "",
     "clean_left_alone": "false",
 }
@@ -169,6 +171,11 @@ class Pages:
             "agreed": [agreed(chosen, chosen.systems[at]) for at in (first, second)],
         }
         return self._render("against.html.j2", here="against", found=found, shown=shown, alone=alone, **both, **paged)
+
+    @_once
+    def difference(self, first: int, second: int) -> str:
+        """Whether one of two systems is ahead of the other, and whether that is sure; systems count from 1."""
+        return self.chosen.between(*(self.chosen.systems[at - 1] for at in (first, second)))
 
     def _shown(self, number: int, *, more: bool, split: bool = False, part: int = 1) -> tuple[ChangeNotes, Shown]:
         case = self.chosen.case(number)

@@ -19,7 +19,7 @@ from reviewgauge.analysis.costs import costs_of
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, said_of_comment
-from reviewgauge.core.records import Case, Severity, findings
+from reviewgauge.core.records import ARM, Arm, Case, Severity, findings
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.core.results import CommentOutcome, Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
@@ -71,6 +71,7 @@ class Told(NamedTuple):
     hit: frozenset[str]
     missed: frozenset[str]
     false: int
+    unsure: frozenset[str] = frozenset()  # of both
 
 
 class Kind(NamedTuple):
@@ -205,6 +206,14 @@ class Selection:
             leaderboard(one.run.on(cases), resamples=self.settings[0], seed=self.settings[1]) for one in self.boards
         ]
 
+    def between(self, first: str, second: str) -> str:
+        """Which of two systems is ahead by the first metric, and whether that is sure, in plain words."""
+        run, (resamples, seed) = self.boards[0].run.only([first, second]), self.settings
+        board = leaderboard(run, resamples=resamples, seed=seed)
+        table = compare(run, pairs=[(first, second)], resamples=resamples, seed=seed)
+        told = verdict(run, board, table)
+        return f"{told.lead} {told.recommendation}"
+
     @cached_property
     def _places(self) -> Sequence[Mapping[str, Mapping[str, Sequence[int]]]]:
         """Where the outcomes and the scores of each case and system are."""
@@ -244,6 +253,7 @@ def _rows(cases: Sequence[Case], scores: Sequence[Score], systems: Sequence[str]
     states: dict[str, dict[int, Counter[str]]] = {}
     told: dict[str, dict[int, Told]] = {}
     failed: dict[str, set[int]] = {}
+    sound = {case.id for case in cases if case.facts.get(ARM) in (Arm.TWIN, Arm.SAFE)}  # nothing is to be found there
     for score in scores:
         at = index.get(score.system)
         if at is None:
@@ -253,13 +263,14 @@ def _rows(cases: Sequence[Case], scores: Sequence[Score], systems: Sequence[str]
         if score.matching is not None:
             own = states.setdefault(score.case, {}).setdefault(at, Counter())
             own.update(map(state_of, score.matching.comments))
-            groups = score.matching.groups
+            groups = () if score.case in sound else score.matching.groups
             own.update("hit" if group.hit else "missed" for group in groups)
             hit, missed = (
                 frozenset(group.group for group in groups if group.hit is is_hit) for is_hit in (True, False)
             )
             false = sum(state_of(one) in ("false", "rejected") for one in score.matching.comments)
-            told.setdefault(score.case, {}).setdefault(at, Told(hit, missed, false))
+            unsure = frozenset(group.group for group in groups if group.unsure)
+            told.setdefault(score.case, {}).setdefault(at, Told(hit, missed, false, unsure))
     for number, case in enumerate(cases, 1):
         known = findings(case.references)
         yield ChangeRow(

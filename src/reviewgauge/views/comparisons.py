@@ -32,7 +32,7 @@ def comparison_table(table: ComparisonTable) -> Table:
     tests = "; ".join(dict.fromkeys(c.test for c in table.comparisons))
     level = figures.percent(table.comparisons[0].level) if table.comparisons else "95%"
     lines = [
-        f"* found: p{corrected} is under .05. Intervals at {level}, "
+        f"* found: p{corrected} is under .05, and the interval leaves out 0. Intervals at {level}, "
         f"{table.resamples:,} resamples clustered by {table.clustered_by}, seed {table.seed}",
         f"detectable: {DETECTABLE}",
         f"test: {tests}" if tests else "",
@@ -95,6 +95,9 @@ def p_of(c: Comparison) -> float | None:
 
 
 def found(c: Comparison) -> bool:
-    """Whether the difference was found: its p-value, corrected where several were made, is under 5%."""
-    p = p_of(c)
-    return p is not None and p < ALPHA
+    """Whether the difference was found: its p-value, corrected where several were made, is under 5%.
+
+    Its interval leaves out 0, too: on a few changes, and of curved measures, the two may disagree.
+    """
+    p, around = p_of(c), c.low is not None and c.high is not None and c.low <= 0 <= c.high
+    return p is not None and p < ALPHA and not around

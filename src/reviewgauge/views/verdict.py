@@ -46,9 +46,10 @@ def verdict(run: ScoredRun, board: Leaderboard, table: ComparisonTable | None = 
     measured = [s for s in board.systems if figures.defined(_headline(board, s).value)]
     ranked = contenders(measured)
     if ranked:
-        base = next((s for s in measured if s.baseline), None)
+        low = [s for s in measured if s.baseline]
+        best = [s for s in low if _headline(board, s).value == _headline(board, low[0]).value]
         sign = -1 if board.headline in run.metric.lower_is_better else 1
-        lead, advice = _Choice(board, table, sign, ranked, base).sentences()
+        lead, advice = _Choice(board, table, sign, ranked, best).sentences()
     else:
         only = board.systems and all(s.baseline for s in board.systems)
         names = joined(board.systems, "and") if board.systems else ""
@@ -85,18 +86,19 @@ class _Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class _Choice:
-    """What the first two sentences are made from. `sign` is -1 where less is better; `base` is the best baseline."""
+    """What the first two sentences are made from. `sign` is -1 where less is better; `bases` are the best baselines."""
 
     board: Leaderboard
     table: ComparisonTable | None
     sign: int
     ranked: Sequence[SystemSummary]
-    base: SystemSummary | None
+    bases: Sequence[SystemSummary]
 
     def sentences(self) -> tuple[str, str]:
         """The lead and the recommendation."""
         top, *others = self.ranked
-        low, gaps = self._gap(self.base) if self.base else None, [self._gap(other) for other in others]
+        lows, gaps = [self._gap(base) for base in self.bases], [self._gap(other) for other in others]
+        low = min(lows, key=lambda gap: gap.sure, default=None)  # of equal ones that which it is not surely ahead of
         if low is not None and not low.sure and (low.c.test or low.ahead <= 0):
             key, advice = ("not_surely", "more") if low.ahead > 0 else ("not_above", "reject")
             return self._told(key, low), self._advice(advice, low)
