@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 from pathlib import Path
 from unittest.mock import patch
@@ -12,7 +13,7 @@ import pytest
 from html_pages import Page
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.records import Case, Change
+from reviewgauge.core.records import Case, Change, Comment, Span
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.viewer.pages import Pages, Query, narrowed
 from reviewgauge.viewer.selection import Selection
@@ -112,11 +113,15 @@ def test_a_change_has_its_neighbours_and_says_what_failed(chosen: Selection) -> 
     assert "no answer within 600 s" in second
     assert 'rel="next"' not in last and "No diff." in last and "<bdi>bare</bdi>" in last
     assert 'href="change-1-split.html"' in Pages(chosen).change(2, split=True)
+    for words in ("Side by side", "<kbd>v</kbd>"):
+        assert words in first and words not in last, "without a diff there is nothing to turn"
 
 
 def test_twins_lead_to_each_other(tmp_path: Path) -> None:
     pages = Pages(selected(twin_run(tmp_path / "twins")))
-    assert "beside-1-3.html" in pages.change(1) and "twin without it" in pages.change(1)
+    first = pages.change(1)
+    assert "beside-1-3.html" in first and "twin without it" in first
+    assert "· with a defect" in first and "needs the " in first and "arm:" not in first
     both = pages.beside(1, 3)
     assert "with a defect" in both and "twin without it" in both
 
@@ -144,6 +149,19 @@ def test_one_against_the_other_in_words(chosen: Selection) -> None:
     assert "1 finding only <bdi>finder</bdi> hit (none surely), 0 only <bdi>half</bdi> hit" in page
     assert 'data-later="difference-' in page and "against" in Pages(chosen).difference(finder, half)
     assert "They found the same." in Pages(chosen).against(1, 1)
+
+
+def test_a_long_finding_is_cut_between_words(tmp_path: Path) -> None:
+    known = Comment(id="r", body="unbounded " * 90, span=Span(path="src/load.py", start=2))
+    cases = [case.model_copy(update={"references": (known,)}) for case in plain_cases()[:1]]
+    page = Pages(selected(write_run(tmp_path / "run", {"finder": finds, "silent": nothing}, cases))).against(1, 2)
+    assert "unbounded …" in page
+
+
+def test_the_board_explains_its_headline_and_what_is_least(chosen: Selection, tmp_path: Path) -> None:
+    board = Pages(selected(twin_run(tmp_path / "twins"))).board()
+    assert re.search('title="[^"]+the same code without them[^"]*">d′<', board)
+    assert "F1 least" in (plain := Pages(chosen).board()) and "least and most: if all that is unsure" in plain
 
 
 def test_the_board_says_what_a_review_costs(chosen: Selection) -> None:

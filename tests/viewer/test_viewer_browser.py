@@ -205,9 +205,13 @@ def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: A
             page.wait_for_selector("[role=status]:has-text('is being written')")
         page.locator("form.judge").first.locator("text=Yes").click()
         page.wait_for_selector(".note .reason:has-text('it raises')")
+        page.locator(".note", has=page.locator("text=it raises")).locator("form.judge >> text=No").click()
+        page.wait_for_selector(".note :text('It is kept'), .note :text('it does not raise')")
+        assert page.locator(".note .reason:has-text('it raises')").count() == 0, "the newer replaces the older"
         page.context.close()
-    (label,) = RunFolder.open(folder).labels()
-    assert (label.dimension, label.value, label.subject.case) == ("same_issue", True, "shop-1")
+    first, second = RunFolder.open(folder).labels()
+    assert (first.dimension, first.value, first.subject.case) == ("same_issue", True, "shop-1")
+    assert (second.value, second.subject) == (False, first.subject)
 
 
 def test_a_run_that_goes_on_takes_no_click_away(browser: Any, tmp_path: Path) -> None:
@@ -356,6 +360,26 @@ def test_the_board_is_narrowed_by_system_state_and_fact_and_its_address_says_so(
     arrive(page, "table.list")
     assert page.locator(".list tbody tr").count() == 2
     assert noise == []
+    page.context.close()
+
+
+def test_a_rank_stays_with_its_system_and_a_file_name_is_never_hidden(
+    browser: Any, runs: Path, site: tuple[str, str]
+) -> None:
+    origin, link = site
+    page, _ = entered(browser, link, viewport={"width": 390, "height": 300})
+    page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/change-1.html")
+    page.evaluate("() => document.querySelector('.file .notes').scrollIntoView()")
+    title = page.locator(".file h2").first
+    assert title.evaluate("(e) => e.contains(document.elementFromPoint(60, e.getBoundingClientRect().top + 8))")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/index.html")
+    rank = "(e) => [e.querySelector('bdi').textContent, getComputedStyle(e, '::before').content]"
+    names = page.locator(".board >> nth=0").locator("tbody tr:not(.section) th")
+    before = names.evaluate_all(f"(all) => all.map({rank})")
+    page.locator(".board >> nth=0").locator("thead button.sort").first.click()
+    after = names.evaluate_all(f"(all) => all.map({rank})")
+    assert before != after and sorted(before) == sorted(after) and before[0][1] == '"1. "'
     page.context.close()
 
 

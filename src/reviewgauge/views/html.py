@@ -74,7 +74,7 @@ def table_html(
     else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section. `doors`: links of cells.
     """
     head = Markup("").join(_heading(column) for column in table.columns)
-    body = Markup("").join(_rows(table, doors, labelled=stack or ranked))
+    body = Markup("").join(_rows(table, doors, labelled=stack or ranked, ranked=ranked))
     kind = Markup(' class="stack board"') if ranked else Markup(' class="stack"') if stack else Markup("")
     caption = Markup("<caption>{}</caption>").format(_visible(table.title)) if table.title else Markup("")
     found = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
@@ -96,8 +96,9 @@ def _heading(column: Column) -> Markup:
     return Markup('<th scope="col"{}>{}</th>').format(marks, _visible(column.label))
 
 
-def _rows(table: Table, doors: Doors, *, labelled: bool) -> Iterator[Markup]:
+def _rows(table: Table, doors: Doors, *, labelled: bool, ranked: bool) -> Iterator[Markup]:
     width = len(table.columns)
+    apart = min(table.sections, default=len(table.rows)) if ranked else 0
     darkest = max((value.value or 0.0 for row in table.rows for value in row), default=0.0) if table.shaded else 0.0
     for at, row in enumerate(table.rows[: table.shown]):
         if at in table.sections:
@@ -109,16 +110,19 @@ def _rows(table: Table, doors: Doors, *, labelled: bool) -> Iterator[Markup]:
             column, strong = table.columns[place], (at, place) in table.strong
             name = Markup(' data-label="{}"').format(_visible(column.label)) if labelled else Markup("")
             others.append(_cell(name, value, column, doors.get((at, place)), strong=strong, darkest=darkest))
-        yield Markup("\n<tr>{}</tr>").format(Markup("").join([_first(row, doors.get((at, 0))), *others]))
+        yield Markup("\n<tr>{}</tr>").format(
+            Markup("").join([_first(row, doors.get((at, 0)), at + 1 if at < apart else 0), *others])
+        )
     if not table.rows:
         yield Markup('\n<tr><td colspan="{}">Nothing to show.</td></tr>').format(width)
 
 
-def _first(row: tuple[Value, ...], door: str | None) -> Markup:
+def _first(row: tuple[Value, ...], door: str | None, rank: int) -> Markup:
     fake = Markup(' <span class="tag fake">fake</span>') if any(value.fake for value in row) else Markup("")
-    quiet = Markup(' class="quiet"') if is_published_only(row) else Markup("")
+    marks = Markup(' class="quiet"') if is_published_only(row) else Markup("")
+    marks += Markup(' data-rank="{}"').format(rank) if rank else Markup("")
     name = _behind(door, Markup("<bdi>{}</bdi>").format(_visible(row[0].text)))
-    return Markup('<th scope="row"{}>{}{}</th>').format(quiet, name, fake)
+    return Markup('<th scope="row"{}>{}{}</th>').format(marks, name, fake)
 
 
 def _cell(name: Markup, value: Value, column: Column, door: str | None, *, strong: bool, darkest: float) -> Markup:

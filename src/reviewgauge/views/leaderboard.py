@@ -48,7 +48,7 @@ def leaderboard_table(
     known = figures.measures(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
     extras = [r for r in figures.EXPLAINED if r in known] or [r for r in known if r not in main][:4]
-    extras = [r for r in extras if any(figures.defined(figures.estimate(s, r).value) for s in ranked)]
+    extras = [r for r in extras if r not in main and any(figures.defined(figures.estimate(s, r).value) for s in ranked)]
     columns = [Column(key="system", kind="name", priority=0)]
     columns += [_column(r, priority=0 if r == board.headline else 1) for r in main]
     range_of = {figures.RANGE: {"key": "f1_range", "kind": "range"}}
@@ -215,14 +215,15 @@ def coverage_table(board: Leaderboard) -> Table:
 
 def measures_table(board: Leaderboard) -> Table:
     """Every measure of every system, one row a measure."""
+    known = figures.measures(board)
     return Table(
         name="measures",
         title="Every measure of every system",
         columns=(Column(key="measure", kind="name", priority=0), *(Column(key=s.system) for s in board.systems)),
         rows=tuple(
-            (Value(text=figures.label(r)), *(or_dash(s.estimate(r), fake=s.fake) for s in board.systems))
-            for r in figures.measures(board)
+            (Value(text=figures.label(r)), *(or_dash(s.estimate(r), fake=s.fake) for s in board.systems)) for r in known
         ),
+        notes=("least and most: if all that is unsure is wrong, and if it is right",) * ("f1_least" in known),
         shown=1_000_000,
     )
 

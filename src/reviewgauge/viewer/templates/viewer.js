@@ -85,7 +85,6 @@
       const fits = (box) => (!marked || box.checked) && (!state.value || box.dataset.states.split(" ").includes(state.value));
       const names = new Set(boxes.filter(fits).map((box) => one("bdi", box.parentNode).textContent));
       for (const row of all(".board tbody tr:not(.section)")) row.hidden = !names.has(one("th bdi", row).textContent);
-      for (const table of all(".board")) table.classList.toggle("part", names.size < boxes.length);
       one("#shown").textContent = names.size === 1 ? "1 system" : `${names.size} systems`;
     };
     narrow();
@@ -120,12 +119,18 @@
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const fields = new URLSearchParams(new FormData(form, event.submitter));
-      const answer = await fetch(form.action, { method: "POST", body: fields });
+      const answer = await fetch(form.action, { method: "POST", body: fields }), finding = fields.get("finding");
       const said = document.createElement("p");
       said.className = "reason";
       said.setAttribute("role", "status");
       said.textContent = await answer.text();
-      if (answer.ok) form.replaceWith(said);
+      if (answer.ok) {  // in place of what the same person said of the same before
+        for (const before of all(":scope > .reason", form.parentNode)) {
+          const same = finding ? before.textContent.endsWith(` ${finding}`) : / is (right|false)$/.test(before.textContent);
+          if (same && said.textContent.startsWith(`${one("b", before).textContent}: `)) before.remove();
+        }
+        form.replaceWith(said);
+      }
       else if (form.nextElementSibling && form.nextElementSibling.matches("[role=status]")) form.nextElementSibling.replaceWith(said);
       else form.after(said);  // to be sent again
     });

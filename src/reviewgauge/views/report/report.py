@@ -200,6 +200,7 @@ def report_words() -> dict[str, object]:
     """What the macros of the templates see."""
     return {
         "states": figures.STATES,
+        "arms": {"defect": "with a defect", "twin": "twin without it", "safe": "harmless edit"},
         "state_name": figures.state_name,
         "glyph": lambda state: figures.STATES[state][0],
         "scored_of": figures.scored_of,
