@@ -38,7 +38,7 @@ EXPLAINED = {
     "safe_alarm": "share of the edits of the same kind that do no harm and were told all the same",
     "alarms_per_change": "comments on planted lines of a twin, whatever they say",
     "d_prime": "how far defects are told apart from the same code without them, in standard deviations: "
-    "0 says the same of both, 1 is fair, 3 nearly perfect",
+    "0 for whoever says the same of both, 1 is fair, 3 nearly perfect",
     "line_d_prime": "d′ by the lines alone, whatever the comments say",
     "augmented_precision": "share of the comments that are right, golden or not",
     "augmented_recall": "novel right comments count too: each system has its own denominator, so it must not rank",
