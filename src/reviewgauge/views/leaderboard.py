@@ -138,6 +138,8 @@ def caveats(board: Leaderboard) -> list[str]:
         text = "; ".join(f"{systems}: {kinds}" for kinds, systems in names.items())
         lines.append(f"! not scored (never counted as 0): {text}")
     lines += [f"! {warning}" for warning in (*board.warnings, board.estimate_note) if warning]
+    if not any(s.failed or s.missing for s in board.systems):  # where a metric does not apply nothing is lost
+        lines = lines[len(failing) > 0 :] + lines[: len(failing) > 0]
     return lines + [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
 
 

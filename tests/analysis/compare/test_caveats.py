@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.compare.caveats import checked_by_people, families_in, judged_by_own_family
+from reviewgauge.analysis.compare.caveats import caveats, checked_by_people, families_in, judged_by_own_family
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.agreement import COHEN, agree
 from reviewgauge.core.protocols import Metric
@@ -16,7 +17,7 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.scored_run import read_scored_runs
+from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 from reviewgauge.judges.lexical import Lexical
 from reviewgauge.metrics.hits import Hits
 
@@ -134,3 +135,15 @@ def test_checked_labels_are_one_line_with_their_interval() -> None:
     both = "labels: 17 of 20 checked hold, 64-95%; clean changes: 10 of 10 checked hold, 72-100%"
     assert checked_by_people([other]) == [both]
     assert checked_by_people([case.model_copy(update={"facts": {"labels_that_hold": "most"}})]) == []
+
+
+def test_findings_by_the_measured_systems_are_counted() -> None:
+    said = [Comment(id=name, body=f"{name} found it", author=name) for name in ("mine", "other", "human")]
+    case = Case(id="a", change=Change(repo="acme/shop"), references=(*said, said[0].model_copy(update={"id": "m2"})))
+    named = {"case": "a", "metric": "hits", "benchmark": "b"}
+    run = ScoredRun(Hits(), [case], [Score(**named, system=name, parts={}) for name in ("mine", "other", "new")])
+    assert caveats(run) == [
+        "3 of 4 findings are the measured systems' own comments (mine 2, other 1): who wrote most finds most, "
+        "which is no lead on new changes"
+    ]
+    assert caveats(replace(run, scores=run.scores[2:])) == []

@@ -1,4 +1,4 @@
-"""Warnings for the figures of a run: systems not measured, a judge of a system's own family.
+"""Warnings for the figures of a run: systems not measured, findings of their own, a judge of a system's own family.
 
 Why the family matters: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
 arXiv:2404.13076.
@@ -7,6 +7,7 @@ arXiv:2404.13076.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from reviewgauge.core.records import Case, Origin
@@ -31,13 +32,20 @@ def caveats(run: ScoredRun) -> list[str]:
     found += [f"{system}: its reviews rest on different versions ({pins})" for system, pins in mixed.items()]
     by_fix = False
     checked: dict[str, Case] = {}
+    authors = Counter[str | None]()
     for case in run.cases:
+        authors.update(one.author for one in case.references)
         by_fix = by_fix or any(one.origin is Origin.FIX for one in case.references)
         for fact in _CHECKED:
             if fact in case.facts:
                 checked.setdefault(fact, case)
     if by_fix:
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
+    if own := {system: authors[system] for system in run.systems if authors[system]}:
+        of_each = ", ".join(f"{system} {n:,}" for system, n in sorted(own.items(), key=lambda one: -one[1]))
+        counts = f"{sum(own.values()):,} of {authors.total():,} findings"
+        words = f"{counts} are the measured systems' own comments ({of_each}): who wrote most finds most"
+        found.insert(0, f"{words}, which is no lead on new changes")
     known = {system: by.texts for system, by in run.reviewers.items()}
     found += judged_by_own_family(run.metric.models, {name: known.get(name, ()) for name in run.systems})
     return found + checked_by_people(list(checked.values()))
