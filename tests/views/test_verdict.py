@@ -16,7 +16,7 @@ from reviewgauge.api.report import report
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Review
+from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
 from reviewgauge.core.results import FailureKind, Outcome
 from reviewgauge.engine.run.scored_run import ReviewedBy, ScoredRun, read_scored_runs
@@ -200,6 +200,17 @@ def test_less_is_better_where_the_metric_says_so() -> None:
     found = said(made(Errors(), low=[0.0, 0.1] * 6, high=[0.9, 0.7] * 6))
     assert found.lead.startswith("low is ahead of high, and that is sure (value .05 against .80, -.75 [")
     assert found.recommendation == "Take low."
+
+
+def test_nobody_is_taken_for_findings_that_the_systems_wrote() -> None:
+    run = made(a=[0.9, 0.7] * 6, b=[0.0, 0.1] * 6)
+    assert said(run).recommendation == "Take a."
+    own = {"references": (Comment(id="own", body="Close the file.", author="a"),)}
+    cases = [case.model_copy(update=own) if at < 6 else case for at, case in enumerate(run.cases)]
+    found = said(replace(run, cases=cases))
+    assert "that is sure" in found.lead
+    assert found.recommendation == "Choose on findings that others wrote: many of these are the systems' own comments."
+    assert found.caveat.startswith("6 of ") and "(a 6)" in found.caveat
 
 
 def test_where_all_failed_there_is_no_verdict_but_the_reason() -> None:

@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from reviewgauge.analysis.compare.caveats import own_findings
 from reviewgauge.analysis.stats.power import clusters_to_find
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.views import figures
 from reviewgauge.views.comparisons import found, p_of
 from reviewgauge.views.leaderboard import caveats, contenders, joined, text_name
 from reviewgauge.views.verdict_facts import cost_sentence, misses_sentence, noise_sentence, say
 
+MOST_OWN = 0.1  # of the findings are comments of the systems, and who leads may still be taken
 MOST_CHANGES = 100_000  # more than anybody reviews are no advice
 
 
@@ -49,7 +52,9 @@ def verdict(run: ScoredRun, board: Leaderboard, table: ComparisonTable | None = 
         low = [s for s in measured if s.baseline]
         best = [s for s in low if _headline(board, s).value == _headline(board, low[0]).value]
         sign = -1 if board.headline in run.metric.lower_is_better else 1
-        lead, advice = _Choice(board, table, sign, ranked, best).sentences()
+        wrote = kept(own_findings, run)
+        own = wrote[""] < (1 - MOST_OWN) * sum(wrote.values())
+        lead, advice = _Choice(board, table, sign, ranked, best, own).sentences()
     else:
         only = board.systems and all(s.baseline for s in board.systems)
         names = joined(board.systems, "and") if board.systems else ""
@@ -93,6 +98,7 @@ class _Choice:
     sign: int
     ranked: Sequence[SystemSummary]
     bases: Sequence[SystemSummary]
+    own: bool  # too many findings are comments of the systems
 
     def sentences(self) -> tuple[str, str]:
         """The lead and the recommendation."""
@@ -171,6 +177,7 @@ class _Choice:
                 needed = clusters_to_find(c.difference, c.detectable, c.clusters)
                 more = (needed - c.clusters) * c.n / c.clusters
                 key = "edge" if more <= 0 else "more" if more < MOST_CHANGES else "none"
+        key = "own" if key == "take" and self.own else key
         key = "fake" if self.ranked[0].fake or gap.other.fake else key
         about = f"{float(f'{math.ceil(more):.2g}'):,.0f}"  # two digits: it is an estimate
         size = figures.number(abs(c.difference or 0.0), c.unit)

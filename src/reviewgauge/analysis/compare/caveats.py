@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from reviewgauge.core.records import Case, Origin
 from reviewgauge.core.shares import CLEAN_FACT, LABELS_FACT, people_found
+from reviewgauge.engine.run.kept import kept
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 
@@ -32,23 +33,30 @@ def caveats(run: ScoredRun) -> list[str]:
     found += [f"{system}: its reviews rest on different versions ({pins})" for system, pins in mixed.items()]
     by_fix = False
     checked: dict[str, Case] = {}
-    authors = Counter[str | None]()
     for case in run.cases:
-        authors.update(one.author for one in case.references)
         by_fix = by_fix or any(one.origin is Origin.FIX for one in case.references)
         for fact in _CHECKED:
             if fact in case.facts:
                 checked.setdefault(fact, case)
     if by_fix:
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
-    if own := {system: authors[system] for system in run.systems if authors[system]}:
-        of_each = ", ".join(f"{system} {n:,}" for system, n in sorted(own.items(), key=lambda one: -one[1]))
-        counts = f"{sum(own.values()):,} of {authors.total():,} findings"
+    own = kept(own_findings, run)
+    if of_systems := sum(own.values()) - own[""]:
+        of_each = ", ".join(f"{system} {n:,}" for system, n in sorted(own.items(), key=lambda one: -one[1]) if system)
+        counts = f"{of_systems:,} of {sum(own.values()):,} findings"
         words = f"{counts} are the measured systems' own comments ({of_each}): who wrote most finds most"
         found.insert(0, f"{words}, which is no lead on new changes")
     known = {system: by.texts for system, by in run.reviewers.items()}
     found += judged_by_own_family(run.metric.models, {name: known.get(name, ()) for name in run.systems})
     return found + checked_by_people(list(checked.values()))
+
+
+def own_findings(run: ScoredRun) -> dict[str, int]:
+    """How many findings each measured system wrote itself, and under an empty name all others did."""
+    measured = set(run.systems)
+    authors = (one.author or "" for case in run.cases for one in case.references)
+    counts = Counter(author if author in measured else "" for author in authors)
+    return {"": 0, **counts}
 
 
 _CHECKED = {LABELS_FACT: "labels", CLEAN_FACT: "clean changes"}
