@@ -225,7 +225,7 @@ def test_score_makes_what_view_shows_first(cache: Path, run: Path) -> None:
     score(run, "hits", resamples=50)
     never = AssertionError("measured again")
     with (
-        patch("reviewgauge.viewer.selection._rows", side_effect=never),
+        patch("reviewgauge.viewer.rows.change_rows", side_effect=never),
         patch("reviewgauge.analysis.costs.review_costs", side_effect=never),
     ):
         chosen = selected(run)

@@ -24,35 +24,11 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(folder / "one", systems, broken=[("shop-2", "half")])
 
 
-def test_every_change_has_the_states_of_each_system(one: Path) -> None:
-    chosen = selected(one)
-    assert (chosen.systems, chosen.name, chosen.problem) == (["finder", "half", "silent"], "one", "")
-    first, second, third, bare = chosen.rows
-    assert (first.number, first.title, first.findings, first.clean) == (1, "Load orders 1", 2, False)
-    assert dict(first.states[0]) == {"matched": 2, "hit": 2}
-    assert dict(first.states[1]) == {"matched": 1, "false": 1, "hit": 1, "missed": 1}
-    assert dict(first.states[2]) == {"missed": 2}
-    assert second.failed == (1,) and 1 not in second.states
-    assert third.clean and dict(third.states[1]) == {"false": 1}
-    assert (bare.title, bare.facts, bare.findings, dict(bare.states)) == ("bare", {}, 0, {})
-    assert chosen.facts == {"language": ["Go", "Python"]}, "a fact with one value tells nothing"
-
-
 def test_the_answer_is_said_and_what_is_missed(one: Path) -> None:
     chosen = selected(one)
     assert chosen.verdict is not None and "finder" in chosen.verdict.lead
     assert isinstance(chosen.misses, str)
     assert [board.metric for board in chosen.sliced] == [chosen.metric]
-
-
-def test_twins_are_shown_as_such(tmp_path: Path) -> None:
-    chosen = selected(twin_run(tmp_path / "twins"))
-    assert [row.facts["arm"] for row in chosen.rows] == ["defect", "defect", "twin", "safe"]
-    assert chosen.metric.startswith("twins(")
-    blind = chosen.systems.index("blind")
-    states = {row.facts["arm"]: dict(row.states[blind]) for row in chosen.rows}
-    assert "hit" in states["defect"], "a defect can be found"
-    assert states["twin"].keys() == {"rejected"}, "where there is none, telling it is a false alarm"
 
 
 def test_reviews_without_scores_are_there(tmp_path: Path) -> None:
@@ -61,6 +37,8 @@ def test_reviews_without_scores_are_there(tmp_path: Path) -> None:
     assert (chosen.systems, len(chosen.outcomes), chosen.boards, chosen.verdict) == (["finder"], 4, (), None)
     assert (chosen.misses, chosen.sliced, chosen.people) == ("", [], {})
     assert chosen.home_of("finder")[1] == "finder"
+    with pytest.raises(UserError, match="no metric of this run matched comments with findings"):
+        Pages(chosen).against(1, 1)
 
 
 def test_a_metric_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_path: Path) -> None:

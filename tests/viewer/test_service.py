@@ -151,6 +151,7 @@ def test_a_form_too_large_is_refused(visitor: Client, made: Path) -> None:
     ("beside-1-9.html", "there is no such change"),
     ("against-0-1.html", "there is no such system"),
     ("against-1-4.html", "there is no such system"),
+    ("difference-0-1", "there is no such system"),
     ("changes.html?system=nobody", "there is no system nobody"),
     ("lines-0?file=1&old=1&new=1&count=1", "there is no such change"),
     ("lines-1?file=9&old=1&new=1&count=1", "there are no such lines"),

@@ -369,9 +369,11 @@ def test_a_rank_stays_with_its_system_and_a_file_name_is_never_hidden(
     origin, link = site
     page, _ = entered(browser, link, viewport={"width": 390, "height": 300})
     page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/change-1.html")
-    page.evaluate("() => document.querySelector('.file .notes').scrollIntoView()")
-    title = page.locator(".file h2").first
-    assert title.evaluate("(e) => e.contains(document.elementFromPoint(60, e.getBoundingClientRect().top + 8))")
+    page.evaluate("() => document.querySelector('.file .notes').scrollIntoView({ behavior: 'instant' })")
+    page.wait_for_function("""() => {
+      const title = document.querySelector('.file h2');  // what is scrolled to is laid out a moment later
+      return title.contains(document.elementFromPoint(60, title.getBoundingClientRect().top + 8));
+    }""")
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{origin}/r/{slug_of(runs / 'plain')}/index.html")
     rank = "(e) => [e.querySelector('bdi').textContent, getComputedStyle(e, '::before').content]"

@@ -10,7 +10,8 @@ from reviewgauge.core.records import Case, Comment, Severity, findings
 from reviewgauge.core.results import CommentState, GroupOutcome, Matching
 from reviewgauge.core.stored import Lazy
 from reviewgauge.datasets.martian import FALSE, SAME
-from reviewgauge.viewer.selection import ChangeRow, Kind, Selection, Told, state_of
+from reviewgauge.viewer.rows import ChangeRow, Kind, Told, state_of
+from reviewgauge.viewer.selection import Selection
 from reviewgauge.views.report.reasons import in_words
 
 WORST_FIRST = {str(severity): at for at, severity in enumerate(Severity)}

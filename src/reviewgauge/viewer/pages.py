@@ -17,8 +17,9 @@ from reviewgauge.core.records import ARM, PAIR, Case
 from reviewgauge.core.reports.leaderboard import Leaderboard
 from reviewgauge.viewer.differences import ALL, Narrowing, agreed, differences, found_alone
 from reviewgauge.viewer.notes import ChangeNotes, notes_of
+from reviewgauge.viewer.rows import ChangeRow
 from reviewgauge.viewer.runs import RunCard
-from reviewgauge.viewer.selection import ChangeRow, Selection
+from reviewgauge.viewer.selection import Selection
 from reviewgauge.viewer.templating import render
 from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Shown, show_change
@@ -157,25 +158,30 @@ class Pages:
     @_once
     def against(self, first: int, second: int, page: int = 1, narrowing: Narrowing = ALL) -> str:
         """What one system found that another did not, and the other way round; systems count from 1."""
-        chosen, first, second = self.chosen, first - 1, second - 1
-        if not (0 <= first < len(chosen.systems) > second >= 0):
-            raise UserError("there is no such system")
-        found = differences(chosen, chosen.systems[first], chosen.systems[second], narrowing)
-        alone = found_alone(chosen, chosen.systems[first], chosen.systems[second], narrowing)
+        chosen, systems = self.chosen, self._two(first, second)
+        found, alone = (look(chosen, *systems, narrowing) for look in (differences, found_alone))
         shown, paged = self._page(found, page, MOST_DIFFERENCES)
         both = {
-            "first": first,
-            "second": second,
+            "first": first - 1,
+            "second": second - 1,
             "narrowing": narrowing,
             "turned": urlencode({key: value for key, value in vars(narrowing).items() if value}),
-            "agreed": [agreed(chosen, chosen.systems[at]) for at in (first, second)],
+            "agreed": [agreed(chosen, system) for system in systems],
         }
         return self._render("against.html.j2", here="against", found=found, shown=shown, alone=alone, **both, **paged)
 
     @_once
     def difference(self, first: int, second: int) -> str:
         """Whether one of two systems is ahead of the other, and whether that is sure; systems count from 1."""
-        return self.chosen.between(*(self.chosen.systems[at - 1] for at in (first, second)))
+        return self.chosen.between(*self._two(first, second))
+
+    def _two(self, first: int, second: int) -> tuple[str, str]:
+        systems = self.chosen.systems
+        if not self.chosen.metric:
+            raise UserError("no metric of this run matched comments with findings", remedy="reviewgauge score RUN hits")
+        if not (1 <= first <= len(systems) >= second >= 1):
+            raise UserError("there is no such system")
+        return systems[first - 1], systems[second - 1]
 
     def _shown(self, number: int, *, more: bool, split: bool = False, part: int = 1) -> tuple[ChangeNotes, Shown]:
         case = self.chosen.case(number)

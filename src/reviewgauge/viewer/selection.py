@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,12 +16,12 @@ from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.compare.slices import FEWEST, telling_slices
 from reviewgauge.analysis.costs import costs_of
-from reviewgauge.core.base import Fact, content_id
+from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, said_of_comment
-from reviewgauge.core.records import ARM, Arm, Case, Severity, findings
+from reviewgauge.core.records import Case, Severity
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
-from reviewgauge.core.results import CommentOutcome, Outcome, Score
+from reviewgauge.core.results import Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.indexes import OutcomeKey
 from reviewgauge.engine.run.kept import kept
@@ -32,6 +32,7 @@ from reviewgauge.engine.run.scored_run import (
     renamed_labels,
 )
 from reviewgauge.models.cache.vector_cache import cache_home
+from reviewgauge.viewer.rows import ChangeRow, change_rows, rows_of
 from reviewgauge.viewer.runs import Found, RunCard, card_of, stamp_of
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import contenders
@@ -63,39 +64,6 @@ class MetricBoard:
     run: ScoredRun
     board: Leaderboard
     table: ComparisonTable | None
-
-
-class Told(NamedTuple):
-    """What became of the findings, by their groups, and the number of comments that match nothing."""
-
-    hit: frozenset[str]
-    missed: frozenset[str]
-    false: int
-    unsure: frozenset[str] = frozenset()  # of both
-
-
-class Kind(NamedTuple):
-    """How a finding was classified; empty where it was not."""
-
-    severity: str
-    category: str
-
-
-@dataclass(frozen=True)
-class ChangeRow:
-    """One change in the list: what each system's comments count as, by its number; `told` of its first attempt."""
-
-    number: int  # from 1, its part of an address
-    id: str
-    title: str
-    repo: str
-    facts: Mapping[str, Fact]
-    findings: int
-    clean: bool
-    states: Mapping[int, Counter[str]] = field(default_factory=dict)
-    failed: tuple[int, ...] = ()
-    told: Mapping[int, Told] = field(default_factory=dict)
-    kinds: Mapping[str, Kind] = field(default_factory=dict)  # of each finding, by its group
 
 
 @dataclass(eq=False)
@@ -145,9 +113,10 @@ class Selection:
         names = list(self.boards[0].run.systems_in) if self.boards else [{}]
         added = [renamed_labels(RunFolder.open(run.path), own) for run, own in zip(self.runs, names, strict=True)]
         self.other_labels = sum(not said_of_comment(label) for label in chain(*added))
-        self.people, self.pages = {}, {}
+        people: dict[str, list[Label]] = {}
         for label in filter(said_of_comment, chain(*added)):
-            self.people.setdefault(label.subject.case, []).append(label)
+            people.setdefault(label.subject.case, []).append(label)
+        self.people, self.pages = people, {}
 
     def people_of(self, case: Case) -> list[Label]:
         """What people said of the comments on one change: of two things that one person said of one, the later.
@@ -239,63 +208,13 @@ class Selection:
     def rows(self) -> Sequence[ChangeRow]:
         """Every change, in the order of the benchmark."""
         if self.shown is None:
-            return list(_rows(self.cases, (), self.systems))
+            return list(change_rows(self.cases, (), self.systems))
         return kept(rows_of, self.shown, list(self.systems))
-
-
-def rows_of(run: ScoredRun, systems: list[str]) -> list[ChangeRow]:
-    """A row for each change of a run, with what these systems' comments count as."""
-    return list(_rows(run.cases, run.scores, systems))
-
-
-def _rows(cases: Sequence[Case], scores: Sequence[Score], systems: Sequence[str]) -> Iterator[ChangeRow]:
-    index = {system: at for at, system in enumerate(systems)}
-    states: dict[str, dict[int, Counter[str]]] = {}
-    told: dict[str, dict[int, Told]] = {}
-    failed: dict[str, set[int]] = {}
-    sound = {case.id for case in cases if case.facts.get(ARM) in (Arm.TWIN, Arm.SAFE)}  # nothing is to be found there
-    for score in scores:
-        at = index.get(score.system)
-        if at is None:
-            continue
-        if score.failure is not None:
-            failed.setdefault(score.case, set()).add(at)
-        if score.matching is not None:
-            own = states.setdefault(score.case, {}).setdefault(at, Counter())
-            own.update(map(state_of, score.matching.comments))
-            groups = () if score.case in sound else score.matching.groups
-            own.update("hit" if group.hit else "missed" for group in groups)
-            hit, missed = (
-                frozenset(group.group for group in groups if group.hit is is_hit) for is_hit in (True, False)
-            )
-            false = sum(state_of(one) in ("false", "rejected") for one in score.matching.comments)
-            unsure = frozenset(group.group for group in groups if group.unsure)
-            told.setdefault(score.case, {}).setdefault(at, Told(hit, missed, false, unsure))
-    for number, case in enumerate(cases, 1):
-        known = findings(case.references)
-        yield ChangeRow(
-            number,
-            case.id,
-            case.change.title or case.id,
-            case.change.repo,
-            case.facts,
-            len(known),
-            case.clean,
-            states.get(case.id, {}),
-            tuple(sorted(failed.get(case.id, ()))),
-            told.get(case.id, {}),
-            {one.id: Kind(str(one.severity or ""), str(one.category or "")) for one, *_ in known},
-        )
 
 
 def has_matchings(run: ScoredRun) -> bool:
     """Whether its metric matches comments with findings."""
     return any(score.matching is not None for score in run.scores)
-
-
-def state_of(outcome: CommentOutcome) -> str:
-    """The state of a comment as pages name it."""
-    return "rejected" if outcome.rejected else str(outcome.state)
 
 
 def read_selection(runs: Sequence[Found], resamples: int, seed: int) -> Selection:

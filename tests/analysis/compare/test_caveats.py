@@ -143,7 +143,6 @@ def test_findings_by_the_measured_systems_are_counted() -> None:
     named = {"case": "a", "metric": "hits", "benchmark": "b"}
     run = ScoredRun(Hits(), [case], [Score(**named, system=name, parts={}) for name in ("mine", "other", "new")])
     assert caveats(run) == [
-        "3 of 4 findings are the measured systems' own comments (mine 2, other 1): who wrote most finds most, "
-        "which is no lead on new changes"
+        "3 of 4 findings are the measured systems' own comments, which favours who wrote most (mine 2, other 1)"
     ]
     assert caveats(replace(run, scores=run.scores[2:])) == []

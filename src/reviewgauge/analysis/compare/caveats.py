@@ -44,8 +44,7 @@ def caveats(run: ScoredRun) -> list[str]:
     if of_systems := sum(own.values()) - own[""]:
         of_each = ", ".join(f"{system} {n:,}" for system, n in sorted(own.items(), key=lambda one: -one[1]) if system)
         counts = f"{of_systems:,} of {sum(own.values()):,} findings"
-        words = f"{counts} are the measured systems' own comments ({of_each}): who wrote most finds most"
-        found.insert(0, f"{words}, which is no lead on new changes")
+        found.insert(0, f"{counts} are the measured systems' own comments, which favours who wrote most ({of_each})")
     known = {system: by.texts for system, by in run.reviewers.items()}
     found += judged_by_own_family(run.metric.models, {name: known.get(name, ()) for name in run.systems})
     return found + checked_by_people(list(checked.values()))
