@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +19,7 @@ from reviewgauge.contexts.bm25 import Bm25
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Context, Excerpt, Measured, Metric, Reviewer
 from reviewgauge.core.records import Case, Change, Review
-from reviewgauge.core.specs import build, catalogue, load, names, parse_spec, short_spec, signature
+from reviewgauge.core.specs import Spec, build, catalogue, load, names, parse_spec, short_spec, signature
 from reviewgauge.stages.from_git import FromGit
 
 
@@ -155,3 +158,22 @@ class _Mixed(Context, _Checked):
 def test_a_class_that_is_mixed_in_checks_too() -> None:
     with pytest.raises(ValueError, match="the class beside it was asked"):
         _Mixed()
+
+
+def test_specs_are_read_by_several_threads_at_once() -> None:
+    def give_way(*_: object) -> None:
+        time.sleep(0)
+
+    def read(at: int) -> list[Spec]:
+        return [parse_spec(f"hits(judge='lexical', tolerance={at}, more=[1, (2, {{'a': {n}}})])") for n in range(100)]
+
+    limits = gc.get_threshold()
+    gc.callbacks.append(give_way)  # in the middle of a syntax tree, which is made of many objects
+    gc.set_threshold(10)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(read, range(16)))
+    finally:
+        gc.set_threshold(*limits)
+        gc.callbacks.remove(give_way)
+    assert [own[0].parameters["tolerance"] for own in found] == list(range(16))

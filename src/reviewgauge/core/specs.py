@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from reviewgauge.core.base import Record
@@ -132,12 +133,16 @@ class CatalogueEntry(Record):
     summary: str
 
 
+_PARSING = Lock()  # CPython 3.11 counts the depth of a syntax tree for all threads together: SystemError
+
+
 def parse_spec(text: str) -> Spec:
     """Read `name` or `name(key=literal, ...)`. Raises UserError for anything else."""
     if len(text) > _LONGEST:
         raise UserError(f"the spec {text[:60]!r}... has {len(text):,} characters, over {_LONGEST:,}")
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        with _PARSING:
+            node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UserError(f"cannot read the spec {text[:500]!r}", remedy="write name or name(key=value)") from None
     if not isinstance(node, ast.Call):
