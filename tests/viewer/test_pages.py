@@ -15,7 +15,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, Comment, Span
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.viewer.pages import Pages, Query, narrowed
+from reviewgauge.viewer.pages import Pages, Query, narrowed, wrong
 from reviewgauge.viewer.selection import Selection
 from viewed_runs import finds, misses, nothing, plain_cases, selected, twin_run, write_run
 
@@ -81,6 +81,19 @@ def test_every_figure_of_the_board_is_a_door(chosen: Selection) -> None:
     for query in asked:
         Pages(chosen).changes(Query(query["system"][0], query.get("state", [""])[0]))
     assert {"missed", "false"} <= {query.get("state", [""])[0] for query in asked}
+
+
+def test_the_worst_changes_of_a_system_come_first_over_all_pages(chosen: Selection) -> None:
+    with patch("reviewgauge.viewer.pages.PAGE", 2), patch.dict(chosen.pages, clear=True):
+        at = chosen.systems.index("half")
+        assert [wrong(row, at) for row in chosen.rows] == [2, None, 1, None], (
+            "what failed is no good result, and no bad"
+        )
+        for asked, held in ((1, [1, 3]), (2, [2, 4])):
+            page = Pages(chosen).changes(Query(order="half", page=asked))
+            assert [n for n in range(1, 5) if f'"change-{n}.html"' in page] == held
+            assert "order=half" in page and 'name="order" value="half"' in page
+        assert '"change-1.html"' in Pages(chosen).changes(Query(order="findings"))
 
 
 def test_the_list_comes_in_parts_where_it_is_served(chosen: Selection) -> None:

@@ -194,6 +194,37 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
     page.context.close()
 
 
+def test_a_narrowed_list_is_walked_in_its_order_with_one_system(
+    browser: Any, runs: Path, site: tuple[str, str]
+) -> None:
+    origin, link = site
+    here = f"{origin}/r/{slug_of(runs / 'plain')}"
+    page, noise = entered(browser, link, viewport={"width": 1280, "height": 900})
+    page.goto(f"{here}/changes.html")
+    page.locator("thead .sort").filter(has_text="change").click()
+    links = page.locator(".matrix tbody th a").evaluate_all("all => all.map((a) => a.pathname)")
+    order = [re.sub(r".*change-(\d+).html", r"\1", one) for one in links]
+    assert order != sorted(order)
+    page.locator(".matrix tbody tr").first.locator("td").last.click()
+    page.wait_for_url(f"**/change-{order[0]}.html?system=silent")
+    arrive(page, "#walk >> text=the list")
+    assert page.locator("[data-show]:checked").count() == 1
+    assert page.locator("main [data-system]:visible:not([data-system='2'])").count() == 0
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/change-{order[1]}.html?system=silent")
+    page.keyboard.press("s")
+    page.wait_for_url(f"**/change-{order[1]}.html")
+    assert page.locator("[data-show]:checked").count() == 3
+    page.click("#walk >> text=the list")
+    page.wait_for_selector(f".matrix tr.at a[href*='change-{order[1]}.html']")
+    page.goto(f"{here}/against-1-3.html")
+    page.locator(".differs h2 a").first.click()
+    arrive(page, "[data-show]")
+    assert [box.is_checked() for box in page.locator("[data-show]").all()] == [True, False, True]
+    assert noise == []
+    page.context.close()
+
+
 def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: Any, tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", {"finder": finds, "half": misses})
     with viewed(folder) as (client, link):

@@ -257,7 +257,7 @@ def _made(pages: Pages, name: str, asked: Mapping[str, str]) -> str:
     if name == "slices.html":
         return pages.slices()
     if name == "changes.html":
-        words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text")}
+        words = {key: asked.get(key, "") for key in ("system", "state", "fact", "text", "order")}
         return pages.changes(Query(**words, page=page))
     if found := _CHANGE.fullmatch(name):
         return pages.change(int(found[1]), split=bool(found[2]), part=_whole(asked.get("part", "1")))

@@ -52,11 +52,12 @@ class Query:
     state: str = ""
     fact: str = ""  # name=value
     text: str = ""
+    order: str = ""  # findings, or a system: what it did worst first
     page: int = 1
 
     def link(self, **other: object) -> str:
         """The address of the list with some of it changed."""
-        shown = {"system": self.system, "state": self.state, "fact": self.fact, "text": self.text, **other}
+        shown = {**vars(self), "page": 0, **other}
         wanted = urlencode({key: value for key, value in shown.items() if value})
         return f"changes.html{'?' * bool(wanted)}{wanted}"
 
@@ -122,9 +123,19 @@ class Pages:
         """The list of changes, with what every system's comments count as."""
         chosen = self.chosen
         rows = list(narrowed(chosen, query))
+        if query.order in chosen.systems:
+            at = chosen.systems.index(query.order)
+            rows.sort(key=lambda row: -1 if (found := wrong(row, at)) is None else found, reverse=True)
+        elif query.order:
+            rows.sort(key=lambda row: row.findings, reverse=True)
         shown, paged = self._page(rows, query.page, len(rows) or 1)
         columns = [at for at, system in enumerate(chosen.systems) if query.system in ("", system)]
-        more = {"columns": columns, "differs": partial(differs, chosen), "words_on": partial(words_on, chosen)}
+        more = {
+            "wrong": wrong,
+            "columns": columns,
+            "differs": partial(differs, chosen),
+            "words_on": partial(words_on, chosen),
+        }
         return self._render("list.html.j2", here="changes", query=query, rows=shown, total=len(rows), **paged, **more)
 
     def _page(self, items: Sequence[T], page: int, most: int) -> tuple[Sequence[T], dict[str, int]]:
@@ -199,6 +210,12 @@ class Pages:
 
     def _render(self, template: str, **data: object) -> str:
         return render(template, chosen=self.chosen, base="../../", live=self.live, **data)
+
+
+def wrong(row: ChangeRow, system: int) -> int | None:
+    """The findings that a system missed and its comments that match none; None where it failed or has no result."""
+    found = None if system in row.failed else row.states.get(system)
+    return None if found is None else found["missed"] + found["false"] + found["rejected"]
 
 
 def narrowed(chosen: Selection, query: Query) -> Iterator[ChangeRow]:

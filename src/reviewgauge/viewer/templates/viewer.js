@@ -25,7 +25,7 @@
   for (const table of all("table.sortable, table.board")) {
     const body = table.tBodies[0];
     all("thead th", table).forEach((head, at) => {
-      if (!head.textContent.trim() || one(".hear", head)) return;
+      if (!head.textContent.trim() || one(".hear, a", head)) return;
       let button = one("button.sort", head);  // a large table has its own: they need not be laid out twice
       if (!button) {
         button = document.createElement("button");
@@ -106,13 +106,64 @@
   const pair = one("#pair");
   if (pair) pair.addEventListener("change", () => { location.href = `against-${one("#first").value}-${one("#second").value}.html${location.search.replace(/[?&]page=\d+/, "")}`; });
 
-  // Systems are shown and hidden on the lines of a change.
-  for (const box of all("[data-show]")) {
-    box.addEventListener("change", () => {
-      for (const part of all(`main [data-system="${box.dataset.show}"]`)) part.hidden = !box.checked;
-      for (const row of all("tr.notes")) row.hidden = all(".note", row).every((note) => all("[data-system]", note).length && all(".said", note).every((said) => said.hidden));
+  // A list that was narrowed or sorted is walked in its order from the change that was opened; the list marks where that ended.
+  const walk = () => { try { return JSON.parse(sessionStorage.getItem("reviewgauge-walk")); } catch { return null; } };
+  const keep = (value) => { try { sessionStorage.setItem("reviewgauge-walk", JSON.stringify(value)); } catch { /* by number, then */ } };
+  const file = (link) => link.pathname.replace("-split.html", ".html");
+  const rows = () => all(".list tbody tr, .board tbody tr:not(.section), .differs").filter((row) => !row.hidden);
+  if (["changes", "against"].includes(here)) {
+    one("main").addEventListener("click", (event) => {
+      const row = event.target.closest("tbody tr, .differs"), link = row && one("a", row), cell = event.target.closest("td");
+      if (!link || !(link.contains(event.target) || (cell && cell.cellIndex > 1))) return;
+      const system = cell ? one("bdi", cell.closest("table").tHead.rows[0].cells[cell.cellIndex]).textContent : filters?.elements.system?.value;
+      if (system) link.search = new URLSearchParams({ system });
+      const narrow = here === "against" || one("th[aria-sort]") || [...new FormData(filters).values()].some(Boolean);
+      keep({ list: location.href, links: narrow ? rows().map((each) => file(one("a", each))) : [], more: one('a[rel="next"]')?.href, part: Boolean(one(".pages")) });
+      if (cell) location.href = link.href;
+    });
+    addEventListener("pageshow", () => {
+      const from = walk(), at = from?.last && from.list === location.href ? rows().findIndex((row) => file(one("a", row)) === from.last) : -1;
+      if (at < 0) return;
+      step(at - place);
+      keep({ ...from, last: "" });
     });
   }
+  const from = here === "change" && walk();
+  if (from) {
+    keep({ ...from, last: file(location) });
+    const at = from.links.indexOf(file(location)), split = document.body.dataset.view === "split";
+    const link = (words, href, rel) => (href ? [" ", Object.assign(document.createElement("a"), { href: rel && split ? href.replace(/(change-\d+)\.html$/, "$1-split.html") : href, rel, textContent: words })] : []);
+    if (at >= 0 && from.links.length > 1) {
+      const next = at + 1 < from.links.length ? link("next", from.links[at + 1], "next") : link("next page", from.more, "next");
+      one("#walk").replaceChildren(`${at + 1} of ${from.links.length} ${from.part ? "of a page of" : "of"}`, ...link("the list", from.list, ""), " ·", ...link("previous", from.links[at - 1], "prev"), ...next);
+    }
+  }
+
+  // Systems are shown and hidden on the lines of a change; the address and the links to other changes say which.
+  const boxes = all("[data-show]"), nameOf = (box) => one("bdi", box.parentNode).textContent;
+  const show = () => {
+    const shown = boxes.filter((box) => box.checked).map(nameOf);
+    for (const box of boxes) for (const part of all(`main [data-system="${box.dataset.show}"]`)) part.hidden = !box.checked;
+    for (const row of all("tr.notes")) row.hidden = all(".note", row).every((note) => all("[data-system]", note).length && all(".said", note).every((said) => said.hidden));
+    const carry = (address) => {
+      const to = new URL(address);
+      to.searchParams.delete("system");
+      if (shown.length < boxes.length) for (const name of shown) to.searchParams.append("system", name);
+      return to.href;
+    };
+    for (const link of all('#walk [rel="prev"], #walk [rel="next"], .segments a, a[href^="?part"]')) link.href = carry(link.href);
+    try { history.replaceState(null, "", carry(location.href)); } catch { /* a file keeps its address */ }
+  };
+  const alone = () => {  // the first alone, then the one after, and after the last all of them
+    const on = boxes.filter((box) => box.checked), at = on.length === 1 ? boxes.indexOf(on[0]) + 1 : 0;
+    boxes.forEach((box, number) => { box.checked = number === at || at === boxes.length; });
+    if (boxes.length) show();
+  };
+  const asked = new URLSearchParams(location.search).getAll("system");
+  if (boxes.some((box) => asked.includes(nameOf(box)))) for (const box of boxes) box.checked = asked.includes(nameOf(box));
+  if (boxes.some((box) => !box.checked)) show();
+  for (const box of boxes) box.addEventListener("change", show);
+  one("#alone")?.addEventListener("click", alone);
 
   // What a reader says of a result is kept in the run.
   for (const form of all("form.judge")) {
@@ -166,7 +217,7 @@
   one("#show-keys").addEventListener("click", () => keys.showModal());
   let place = -1;
   const step = (by) => {
-    const items = here === "change" ? all(".note").filter((item) => item.offsetParent) : all(".list tbody tr, .board tbody tr:not(.section), .differs").filter((row) => !row.hidden);
+    const items = here === "change" ? all(".note").filter((item) => item.offsetParent) : rows();
     if (!items.length) return;
     if (items[place]) items[place].classList.remove("at");
     place = Math.min(Math.max(place + by, 0), items.length - 1);
@@ -179,7 +230,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
     const does = {
       j: () => step(1), k: () => step(-1), n: () => follow('a[rel="next"]'), p: () => follow('a[rel="prev"]'),
-      v: () => follow(".segments a:not([aria-current])"), r: () => follow(".strip .brand"), b: () => follow('.strip nav a[href="index.html"]'),
+      s: alone, v: () => follow(".segments a:not([aria-current])"), r: () => follow(".strip .brand"), b: () => follow('.strip nav a[href="index.html"]'),
       c: () => follow('.strip nav a[href="changes.html"]'), "?": () => keys.showModal(),
       "/": () => { const box = one("#f-text"); if (box) box.focus(); else follow('.strip nav a[href="changes.html"]'); },
     }[event.key];
