@@ -135,7 +135,7 @@
     const link = (words, href, rel) => (href ? [" ", Object.assign(document.createElement("a"), { href: rel && split ? href.replace(/(change-\d+)\.html$/, "$1-split.html") : href, rel, textContent: words })] : []);
     if (at >= 0 && from.links.length > 1) {
       const next = at + 1 < from.links.length ? link("next", from.links[at + 1], "next") : link("next page", from.more, "next");
-      one("#walk").replaceChildren(`${at + 1} of ${from.links.length} ${from.part ? "of a page of" : "of"}`, ...link("the list", from.list, ""), " ·", ...link("previous", from.links[at - 1], "prev"), ...next);
+      one("#walk").replaceChildren(`${at + 1} of ${from.links.length} ${from.part ? "on a page of" : "in"}`, ...link("the list", from.list, ""), " ·", ...link("previous", from.links[at - 1], "prev"), ...next);
     }
   }
 
