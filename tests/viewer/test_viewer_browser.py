@@ -348,7 +348,7 @@ def test_the_exported_folder_works_alone(browser: Any, runs: Path, tmp_path: Pat
         page.click(".list tbody tr:not([hidden]) a")
         arrive(page, ".file")
         page.keyboard.press("v")
-        page.wait_for_url("**/change-2-split.html")
+        page.wait_for_url("**/change-2-split.html?system=half")
         assert page.locator("form.judge").count() == 0
         page.goto(f"{(tmp_path / 'out' / 'r' / slug_of(runs / 'hostile')).as_uri()}/changes.html")
         for part in ("system", "fact"):
