@@ -13,7 +13,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.viewer.pages import runs_page
 from reviewgauge.viewer.runs import Found, find_runs, glance, stamp_of
-from reviewgauge.viewer.selection import card_with_answer, read_quickly
+from reviewgauge.viewer.selection import Shelf, card_with_answer
 from viewed_runs import finds, misses, nothing, write_run
 
 
@@ -76,17 +76,17 @@ def test_what_is_no_folder_is_named(tmp_path: Path) -> None:
 
 def card(folder: Path) -> tuple[Found, str, str]:
     (run,) = find_runs([folder]).values()
-    made = card_with_answer(run, read_quickly)
+    made = card_with_answer(run, Shelf(100, 0).read)
     return run, made.state, made.headline
 
 
 def test_a_run_that_is_done(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "done", {"silent": nothing, "half": misses, "finder": finds})
     (run,) = find_runs([folder]).values()
-    made = card_with_answer(run, read_quickly)
+    made = card_with_answer(run, Shelf(100, 0).read)
     assert (made.state, made.dataset, made.cases, made.reviews, made.problem) == ("done", "toy", 4, 12, "")
     assert (made.systems, made.metrics) == (("silent", "half", "finder"), ("hits",))
-    assert made.headline == "finder: 1.00 F1", "who leads, baselines apart"
+    assert made.headline == "finder: 1.00 F1, not surely above a baseline", "who leads, baselines apart"
     assert made.dollars == 3.0
     assert glance(run).cases == 4 and glance(run).state == "done"
 
@@ -97,7 +97,7 @@ def test_a_metric_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     own = json.dumps({**json.loads(scores.splitlines()[0]), "metric": "nowhere.Mine()"})
     (folder / "scores.jsonl").write_text(f"{scores}{own}\n")
     (run,) = find_runs([folder]).values()
-    made = card_with_answer(run, read_quickly)
+    made = card_with_answer(run, Shelf(100, 0).read)
     assert made.metrics == ("hits(judge='exact')", "nowhere.Mine()")
     assert made.headline.startswith("finder") and not made.problem
 
@@ -108,7 +108,7 @@ def test_what_a_run_paid_stands_beside_what_it_is_worth_where_they_differ(tmp_pa
     for name in ("first", "again"):
         review("sample", "prompt(model='fake:example')", run=tmp_path / name, limit=6)
         (run,) = find_runs([tmp_path / name]).values()
-        cards.append(card_with_answer(run, read_quickly))
+        cards.append(card_with_answer(run, Shelf(100, 0).read))
     first, again = cards
     assert first.dollars is not None and first.dollars > 0.01
     assert first.paid == pytest.approx(first.dollars) == again.dollars and again.paid == 0
@@ -141,7 +141,7 @@ def test_a_run_that_is_broken_says_why(tmp_path: Path, file: str, text: str, sai
     folder = write_run(tmp_path / "run", {"finder": finds})
     (folder / file).write_text(text)
     (run,) = find_runs([folder]).values()
-    made = card_with_answer(run, read_quickly)
+    made = card_with_answer(run, Shelf(100, 0).read)
     assert made.state == "broken" and said in made.problem and not made.headline
 
 
@@ -149,7 +149,7 @@ def test_scores_that_cannot_be_read_are_a_problem_of_the_card(tmp_path: Path) ->
     folder = write_run(tmp_path / "run", {"finder": finds})
     (folder / "scores.jsonl").write_text("nonsense\n")
     (run,) = find_runs([folder]).values()
-    assert "scores.jsonl" in card_with_answer(run, read_quickly).problem
+    assert "scores.jsonl" in card_with_answer(run, Shelf(100, 0).read).problem
 
 
 def test_a_stamp_changes_with_any_file_and_is_none_of_what_is_gone(tmp_path: Path) -> None:

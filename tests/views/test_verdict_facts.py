@@ -124,6 +124,14 @@ def test_what_is_said_in_vain(ranked: list[SystemSummary], said: str) -> None:
     assert noise_sentence(ranked) == said
 
 
+def test_who_chooses_by_noise_chooses_among_those_tied_with_the_leader() -> None:
+    ranked = [
+        system(name, HITS | {"false": false}, noise=0.5) for name, false in zip("ABCD", (10, 8, 6, 1), strict=True)
+    ]
+    assert "; of those tied with it C is the quietest: 0.15 (" in noise_sentence(ranked, ["B", "C"])
+    assert "; the quietest other, D: 0.03 (" in noise_sentence(ranked)
+
+
 def outcome(name: str, fake: bool = False, **usage: float) -> Outcome:
     review = Review(case="c", system=name, usage=Usage.model_validate(usage), fake=fake)
     return Outcome(case="c", system=name, review=review)

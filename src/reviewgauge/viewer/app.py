@@ -28,7 +28,7 @@ from reviewgauge.viewer.differences import Narrowing
 from reviewgauge.viewer.notes import label_of
 from reviewgauge.viewer.pages import Pages, Query, runs_page
 from reviewgauge.viewer.runs import Found, RunCard, find_runs, glance, stamp_of
-from reviewgauge.viewer.selection import Selection, Shelf, card_with_answer, key_and_stamp, read_quickly
+from reviewgauge.viewer.selection import Selection, Shelf, card_with_answer, key_and_stamp
 from reviewgauge.viewer.templating import assets, icon, render
 from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Gap, context_rows
@@ -103,7 +103,7 @@ class Viewer:
         if self._asked[run.slug] != stamp:  # the run went on, and is in the queue again
             return
         ahead = len(self._cards) < READ_AHEAD
-        self._cards[run.slug] = stamp, card_with_answer(run, self.shelf.get if ahead else read_quickly)
+        self._cards[run.slug] = stamp, card_with_answer(run, self.shelf.get if ahead else self.shelf.read)
         if ahead:  # templates are compiled and lexers loaded when somebody asks
             pages = Pages(self.shelf.get([run]))
             for make in (pages.board, partial(pages.changes, Query()), partial(pages.change, 1)):

@@ -286,12 +286,8 @@ def card_with_answer(run: Found, read: Callable[[Sequence[Found]], Selection]) -
     best = ranked[0]
     found = figures.estimate(best, board.headline)
     value = f"{figures.number(found.value, found.unit)} {figures.label(board.headline)}"
-    return replace(card, headline=f"{best.system}: {value}")
-
-
-def read_quickly(runs: Sequence[Found]) -> Selection:
-    """What a row of the list needs: figures without good intervals."""
-    return read_selection(runs, 100, 0)
+    told = chosen.verdict.short if chosen.verdict is not None else ""
+    return replace(card, headline=", ".join(filter(None, (f"{best.system}: {value}", told))))
 
 
 class Shelf:
@@ -320,13 +316,17 @@ class Shelf:
         chosen.stamp = stamp.text
         self._kept[key] = stamp, chosen
 
+    def read(self, runs: Sequence[Found]) -> Selection:
+        """The selection, read anew and not kept. Raises UserError."""
+        return read_selection(runs, *self._settings)
+
     def get(self, runs: Sequence[Found]) -> Selection:
         """The selection, read anew where a file changed since. Raises UserError."""
         key, stamp = key_and_stamp(runs)  # before reading: what is written meanwhile counts next time
         with self._turns[key]:
             chosen = self.fresh(runs)
             if chosen is None:
-                chosen = read_selection(runs, *self._settings)
+                chosen = self.read(runs)
                 self._keep(key, stamp, chosen)
             self._kept.move_to_end(key)
             while len(self._kept) > KEPT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from reviewgauge.analysis.compare.caveats import own_findings
@@ -34,6 +35,7 @@ class Verdict:
     noise: str = ""
     cost: str = ""
     caveat: str = ""
+    short: str = ""  # whether the lead is sure
 
     @property
     def beside_answer(self) -> tuple[str, ...]:
@@ -54,19 +56,23 @@ def verdict(run: ScoredRun, board: Leaderboard, table: ComparisonTable | None = 
         sign = -1 if board.headline in run.metric.lower_is_better else 1
         wrote = kept(own_findings, run)
         own = wrote[""] < (1 - MOST_OWN) * sum(wrote.values())
-        lead, advice = _Choice(board, table, sign, ranked, best, own).sentences()
+        choice = _Choice(board, table, sign, ranked, best, own)
+        short, lead, advice = choice.sentences()
+        noise = noise_sentence(ranked, [gap.other.system for gap in choice.gaps if gap.tied])
     else:
         only = board.systems and all(s.baseline for s in board.systems)
         names = joined(board.systems, "and") if board.systems else ""
         key = "baselines" if only else "undefined" if board.systems else "nothing"
-        lead, advice = say("lead", key, systems=names, measure=figures.label(board.headline)), ""
+        lead = say("lead", key, systems=names, measure=figures.label(board.headline))
+        short = advice = noise = ""
     return Verdict(
         lead,
         advice,
         misses=misses_sentence(board, ranked) if ranked else "",
-        noise=noise_sentence(ranked) if ranked else "",
+        noise=noise,
         cost=cost_sentence(run, [s for s in board.systems if not s.baseline]),
         caveat=next((line.removeprefix("! ") for line in caveats(board)), ""),
+        short=short,
     )
 
 
@@ -88,6 +94,11 @@ class _Gap(NamedTuple):
     def sure(self) -> bool:
         return found(self.c) and self.ahead > 0
 
+    @property
+    def tied(self) -> bool:
+        """Whether a test did not tell it from the leader."""
+        return bool(self.c.test) and not self.sure
+
 
 @dataclass(frozen=True)
 class _Choice:
@@ -100,27 +111,31 @@ class _Choice:
     bases: Sequence[SystemSummary]
     own: bool  # too many findings are comments of the systems
 
-    def sentences(self) -> tuple[str, str]:
-        """The lead and the recommendation."""
-        top, *others = self.ranked
-        lows, gaps = [self._gap(base) for base in self.bases], [self._gap(other) for other in others]
+    @cached_property
+    def gaps(self) -> Sequence[_Gap]:
+        """The leader and each of the others."""
+        return [self._gap(other) for other in self.ranked[1:]]
+
+    def sentences(self) -> tuple[str, str, str]:
+        """Whether the lead is sure in a word or two, the lead and the recommendation."""
+        top, lows, gaps = self.ranked[0], [self._gap(base) for base in self.bases], self.gaps
         low = min(lows, key=lambda gap: gap.sure, default=None)  # of equal ones that which it is not surely ahead of
         if low is not None and not low.sure and (low.c.test or low.ahead <= 0):
             key, advice = ("not_surely", "more") if low.ahead > 0 else ("not_above", "reject")
-            return self._told(key, low), self._advice(advice, low)
+            return say("short", key), self._told(key, low), self._advice(advice, low)
         if gaps:
             return self._among(gaps)
         if low is not None and low.sure:
-            return self._told("one_above", low), self._advice("another", low)
+            return say("short", "one"), self._told("one_above", low), self._advice("another", low)
         e = _headline(self.board, top)
         shown = f"{figures.label(self.board.headline)} {figures.number(e.value, e.unit)}"
         shown = f"{shown} {figures.interval(e.low, e.high, e.unit)}".rstrip()
         lead = say("lead", "one", top=text_name(top), figures=shown, changes=figures.counted(e.n, "change"))
-        return lead, say("recommendation", "fake" if top.fake else "another")
+        return say("short", "one"), lead, say("recommendation", "fake" if top.fake else "another")
 
-    def _among(self, gaps: Sequence[_Gap]) -> tuple[str, str]:
+    def _among(self, gaps: Sequence[_Gap]) -> tuple[str, str, str]:
         """The same where several systems are no baselines."""
-        sure, tied = [gap for gap in gaps if gap.sure], [gap for gap in gaps if gap.c.test and not gap.sure]
+        sure, tied = [gap for gap in gaps if gap.sure], [gap for gap in gaps if gap.tied]
         behind = next((gap for gap in tied if found(gap.c)), None)
         first = behind or [*tied, *sure, *gaps][0]
         others, systems = (joined([gap.other for gap in own], "and") if own else "" for own in (sure, tied))
@@ -135,7 +150,7 @@ class _Choice:
             key, advice = "sure_of_all" if len(sure) == len(gaps) > 1 else "sure", "take"
         beaten = say("lead", "beaten", top=text_name(self.ranked[0]), others=others) if others else ""
         told = self._told(key, first, others=others, tied=systems, beaten=beaten, count=len(sure))
-        return told, self._advice(advice, first)
+        return say("short", key, count=len(tied)), told, self._advice(advice, first, len(tied) + 1)
 
     def _gap(self, other: SystemSummary) -> _Gap:
         top, measure = self.ranked[0], self.board.headline
@@ -168,18 +183,18 @@ class _Choice:
         names = {"top": text_name(self.ranked[0]), "other": text_name(gap.other)}
         return say("lead", key, **names, **more, figures=shown, changes=figures.counted(c.n, "change"))
 
-    def _advice(self, key: str, gap: _Gap) -> str:
+    def _advice(self, key: str, gap: _Gap, tied: int = 0) -> str:
         """For "more", how many changes would show a difference as large as the one seen, by the formula of `plan`."""
         c, more = gap.c, 0.0
         if key == "more":
-            key = "none"
+            key = "none_of_all" if tied > 2 else "none"
             if c.difference and c.detectable:
                 needed = clusters_to_find(c.difference, c.detectable, c.clusters)
                 more = (needed - c.clusters) * c.n / c.clusters
-                key = "edge" if more <= 0 else "more" if more < MOST_CHANGES else "none"
+                key = "edge" if more <= 0 else "more" if more < MOST_CHANGES else key
         key = "own" if key == "take" and self.own else key
         key = "fake" if self.ranked[0].fake or gap.other.fake else key
         about = f"{float(f'{math.ceil(more):.2g}'):,.0f}"  # two digits: it is an estimate
         size = figures.number(abs(c.difference or 0.0), c.unit)
         names = {"top": text_name(self.ranked[0]), "other": text_name(gap.other)}
-        return say("recommendation", key, **names, more=about, difference=size)
+        return say("recommendation", key, **names, more=about, difference=size, count=tied)

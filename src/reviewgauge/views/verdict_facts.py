@@ -104,13 +104,14 @@ def _who(top: _Told, others: Sequence[_Told]) -> str:
     return say("misses", "other", other=text_name(best.system), **numbers)
 
 
-def noise_sentence(ranked: Sequence[SystemSummary]) -> str:
-    """What the leader says in vain, and the quietest of the others."""
+def noise_sentence(ranked: Sequence[SystemSummary], tied: Sequence[str] = ()) -> str:
+    """What the leader says in vain, and the quietest of those tied with it, or of the others where it is sure."""
     for kind, (wrong, per, hits, measure) in _VAIN.items():
         fitting = [s for s in ranked if {kind, wrong, hits} <= s.parts.keys() and s.parts.get(per)]
         if ranked[0] in fitting and ranked[0].estimate(measure) is not None:
-            quiet = min(fitting[1:], key=lambda s: s.parts[wrong] / s.parts[per], default=None)
-            told = [_vain(kind, ranked[0], kind), *([_vain("next", quiet, kind)] if quiet else [])]
+            others = [s for s in fitting[1:] if not tied or s.system in tied]
+            quiet = min(others, key=lambda s: s.parts[wrong] / s.parts[per], default=None)
+            told = [_vain(kind, ranked[0], kind), *([_vain("tied" if tied else "next", quiet, kind)] if quiet else [])]
             return f"{'; '.join(told)}."
     return ""
 
