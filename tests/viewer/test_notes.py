@@ -83,5 +83,7 @@ def test_what_people_said_is_shown(tmp_path: Path, labels: list[Label], shown: l
     chosen = selected(folder)
     text = "".join(str(note.markup) for note in notes_of(chosen, chosen.case(1), 1).on_lines)
     assert text.count("</b>: it ") == len(shown)
+    assert ("a person: it does not raise r0</strong>" in text) == ("it does" in "".join(shown))
+    assert "a person: it raises" not in text and ("Figures stay" in text) == bool(shown)
     assert all(words in text for words in shown)
     assert WRONG[0] in text

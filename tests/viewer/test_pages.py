@@ -66,6 +66,26 @@ def test_a_system_that_is_not_there_narrows_nothing(chosen: Selection) -> None:
         Pages(chosen).changes(Query(system="nobody"))
 
 
+def test_the_words_of_a_search_are_marked_on_the_change() -> None:
+    assert Query(text="a-b  c,&").fragment == "#:~:text=a%2Db&text=c%2C%26" and Query().fragment == ""
+
+
+def test_a_state_is_one_click_and_a_second_click_undoes_it(chosen: Selection) -> None:
+    page = Pages(chosen).changes(Query(text="orders"))
+    links = [unescape(link) for link in Page(page).links]
+    assert "changes.html?state=missed&text=orders" in links
+    assert any(re.fullmatch(r"change-1\.html#:~:text=orders", link) for link in links)
+    narrowed_page = Pages(chosen).changes(Query(state="missed", text="orders"))
+    assert re.search(r'class="s-missed" href="changes.html\?text=orders" aria-current="true"', narrowed_page)
+
+
+def test_facts_that_are_numbers_sort_as_numbers(tmp_path: Path) -> None:
+    values = (40, 10, 3, "10-20", "b", "a2")
+    cases = [Case(id=f"c{at}", change=Change(repo="r"), facts={"size": value}) for at, value in enumerate(values)]
+    chosen = selected(write_run(tmp_path / "run", {"silent": nothing}, cases, metrics=()))
+    assert chosen.facts["size"] == ["3", "10", "10-20", "40", "a2", "b"]
+
+
 def test_a_link_says_what_the_list_is_narrowed_to() -> None:
     assert Query().link() == "changes.html"
     link = Query("a+b & c", state="missed").link(page=2)
@@ -162,6 +182,8 @@ def test_one_against_the_other_in_words(chosen: Selection) -> None:
     assert "1 finding only <bdi>finder</bdi> hit (none surely), 0 only <bdi>half</bdi> hit" in page
     assert 'data-later="difference-' in page and "against" in Pages(chosen).difference(finder, half)
     assert "They found the same." in Pages(chosen).against(1, 1)
+    silent = chosen.systems.index("silent") + 1
+    assert "Neither found anything." in Pages(chosen).against(silent, silent)
 
 
 def test_a_long_finding_is_cut_between_words(tmp_path: Path) -> None:
@@ -174,6 +196,10 @@ def test_a_long_finding_is_cut_between_words(tmp_path: Path) -> None:
 def test_the_board_explains_its_headline_and_what_is_least(chosen: Selection, tmp_path: Path) -> None:
     board = Pages(selected(twin_run(tmp_path / "twins"))).board()
     assert re.search('title="[^"]+the same code without them[^"]*">d′<', board)
+    assert re.search(
+        r"title=\"n = \d+: all changes give the same, and[^>]*>(<a [^>]*>)?<span class=.num.>.00<",
+        Pages(chosen).board(),
+    )
     assert "F1 least" in (plain := Pages(chosen).board()) and "least and most: if all that is unsure" in plain
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.viewer.pages import runs_page
-from reviewgauge.viewer.runs import Found, find_runs, glance, stamp_of
+from reviewgauge.viewer.runs import Found, RunCard, find_runs, glance, stamp_of
 from reviewgauge.viewer.selection import Shelf, card_with_answer
 from viewed_runs import finds, misses, nothing, write_run
 
@@ -114,6 +115,20 @@ def test_what_a_run_paid_stands_beside_what_it_is_worth_where_they_differ(tmp_pa
     assert first.paid == pytest.approx(first.dollars) == again.dollars and again.paid == 0
     assert " paid</span>" not in runs_page([first])
     assert f"${again.dollars:.2f}, <span" in runs_page([again]) and ">$0.00 paid</span>" in runs_page([again])
+
+
+def test_many_runs_are_searched_by_name_benchmark_and_system(tmp_path: Path) -> None:
+    cards = [
+        RunCard(
+            Found(f"s{at}", tmp_path, f"run-{at}"), "done", datetime.now(UTC), "sample", systems=(f"tool-{at % 2}",)
+        )
+        for at in range(11)
+    ]
+    assert 'type="search"' in runs_page(cards) and 'type="search"' not in runs_page(cards[:10])
+    found = runs_page(cards, "SAMPLE tool-1 run-1")
+    assert found.count('class="words leader"') == 1 and 'value="SAMPLE tool-1 run-1"' in found
+    assert "No run fits." in runs_page(cards, "nowhere")
+    assert 'type="search"' not in runs_page(cards, live=False)
 
 
 def test_what_baselines_alone_did_leads_nowhere(tmp_path: Path) -> None:

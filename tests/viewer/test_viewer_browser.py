@@ -154,7 +154,7 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
     arrive(page, ".list tbody tr")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/change-1.html")
+    page.wait_for_url(re.compile(r"/change-1\.html(#:~:text=orders&text=1)?$"))
     arrive(page, ".note")
     for key, address in (("n", "change-2"), ("v", "change-2-split"), ("p", "change-1-split"), ("v", "change-1")):
         page.keyboard.press(key)
@@ -238,6 +238,7 @@ def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: A
         page.wait_for_selector(".note .reason:has-text('it raises')")
         page.locator(".note", has=page.locator("text=it raises")).locator("form.judge >> text=No").click()
         page.wait_for_selector(".note :text('It is kept'), .note :text('it does not raise')")
+        page.wait_for_selector(".said .meta:has-text('a person: it does not raise')")
         assert page.locator(".note .reason:has-text('it raises')").count() == 0, "the newer replaces the older"
         page.context.close()
     first, second = RunFolder.open(folder).labels()

@@ -115,7 +115,7 @@ CASES = {
         THREE,
         [_pair("B", 1.0, 0.0), _pair("C", 1.0, 0.0)],
         "A, B and C cannot be told apart",
-        "No difference that these changes can show between A and B: choose among the 3 that are tied by noise,",
+        "No difference that these changes can show between A and B: of the 3 that are tied choose by noise,",
     ),
     "none that anybody could show": (TWO, [_pair("B", 0.9, 0.001)], "A and B cannot", "No difference that these"),
     "nothing was detectable": (TWO, [_pair("B", None, detectable=None)], "A and B cannot", "No difference that these"),

@@ -220,7 +220,7 @@ def _runs(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:
     cards = viewer.cards()
     if len(cards) == 1 and cards[0].state != "broken" and request.url.path == "/":
         return RedirectResponse(f"/r/{cards[0].run.slug}/index.html", 303)
-    return HTMLResponse(runs_page(cards))
+    return HTMLResponse(runs_page(cards, request.query_params.get("text", "")))
 
 
 def _compare(viewer: Viewer, request: Request, form: dict[str, str]) -> Response:

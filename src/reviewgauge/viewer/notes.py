@@ -65,17 +65,21 @@ def _span(change: Change, remark: Remark) -> Span | None:
     return None
 
 
-def people_on(labels: Sequence[Label], said: SaidView, review: ColumnView) -> Iterator[tuple[str, str]]:
-    """(who, what they say) of a comment of one review; data sets may name no system where there is one."""
+def people_on(labels: Sequence[Label], said: SaidView, review: ColumnView) -> Iterator[tuple[str, str, bool]]:
+    """(who, what they say, whether the metric says so) of a comment; data sets may name no system where one is."""
+    raises = said.state in ("matched", "duplicate")
     for label in labels:
         of = label.subject
         ours = said.comment is not None and of.comment == said.comment.id
         if not ours or of.system not in (None, review.system) or of.attempt != review.attempt:
             continue
         if label.dimension == SAME:
-            yield label.rater, f"{'raises' if label.value is True else 'does not raise'} {of.reference}"
+            found = raises and any(name == of.reference for _, name in said.links)
+            says = "raises" if label.value is True else "does not raise"
+            yield label.rater, f"{says} {of.reference}", found is (label.value is True)
         elif label.dimension == FALSE:
-            yield label.rater, "is false" if label.value is True else "is right"
+            wrong = said.state in ("false", "rejected")
+            yield label.rater, "is false" if label.value is True else "is right", wrong is (label.value is True)
 
 
 def label_of(about: Mapping[str, Any], finding: str, *, says: bool) -> Label:

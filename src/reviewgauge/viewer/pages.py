@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from reviewgauge.analysis.costs import dollars_of
 from reviewgauge.core.errors import UserError
@@ -32,6 +32,7 @@ P = ParamSpec("P")
 PAGE = 20  # changes of one page of a list
 MOST_PAGES = 100  # of one selection in memory
 MOST_DIFFERENCES = 200  # in a file
+MOST_UNSEARCHED = 10  # runs of a list without a search
 DIFFERENT = "different"  # in place of a state: changes of which the systems did not hit the same findings
 BEHIND = {  # what lies behind a measure: the state that speaks against it
     "recall": "missed",
@@ -60,6 +61,12 @@ class Query:
         shown = {**vars(self), "page": 0, **other}
         wanted = urlencode({key: value for key, value in shown.items() if value})
         return f"changes.html{'?' * bool(wanted)}{wanted}"
+
+    @property
+    def fragment(self) -> str:
+        """The part of a link by which a browser marks the words that were searched for, where they are whole words."""
+        words = [f"text={quote(word, safe='').replace('-', '%2D')}" for word in self.text.split()]
+        return f"#:~:{'&'.join(words)}" if words else ""
 
 
 def _once(make: Callable[Concatenate[Pages, P], str]) -> Callable[Concatenate[Pages, P], str]:
@@ -178,6 +185,7 @@ class Pages:
             "narrowing": narrowing,
             "turned": urlencode({key: value for key, value in vars(narrowing).items() if value}),
             "agreed": [agreed(chosen, system) for system in systems],
+            "any_hit": any(row.told[at].hit for row in chosen.rows for at in (first - 1, second - 1) if at in row.told),
         }
         return self._render("against.html.j2", here="against", found=found, shown=shown, alone=alone, **both, **paged)
 
@@ -258,7 +266,11 @@ def words_on(chosen: Selection, row: ChangeRow, system: str = "") -> str:
     return "\n".join(one.body for one in (*chosen.cases[row.number - 1].references, *said)).lower()
 
 
-def runs_page(cards: Sequence[RunCard], *, live: bool = True) -> str:
-    """The list of runs, newest first."""
-    ordered = sorted(cards, key=lambda card: card.changed, reverse=True)
-    return render("runs.html.j2", here="runs", cards=ordered, base="", live=live, chosen=None)
+def runs_page(cards: Sequence[RunCard], text: str = "", *, live: bool = True) -> str:
+    """The list of runs, newest first: those whose name, benchmark or systems have the words of a text."""
+    words = text.lower().split()
+    heads = ((card, " ".join((card.run.name, card.dataset, *card.systems)).lower()) for card in cards)
+    fitting = [card for card, head in heads if all(word in head for word in words)]
+    ordered = sorted(fitting, key=lambda card: card.changed, reverse=True)
+    many = {"text": text, "search": live and len(cards) > MOST_UNSEARCHED}
+    return render("runs.html.j2", here="runs", cards=ordered, base="", live=live, chosen=None, **many)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -158,7 +159,7 @@ class Selection:
         for case in self.cases:
             for fact, value in case.facts.items():
                 found.setdefault(fact, set()).add(str(value))
-        return {fact: sorted(values) for fact, values in found.items() if 1 < len(values) <= 40}
+        return {fact: sorted(values, key=_by_number) for fact, values in found.items() if 1 < len(values) <= 40}
 
     @cached_property
     def kinds(self) -> Kinds:
@@ -210,6 +211,11 @@ class Selection:
         if self.shown is None:
             return list(change_rows(self.cases, (), self.systems))
         return kept(rows_of, self.shown, list(self.systems))
+
+
+def _by_number(value: str) -> list[tuple[int, str]]:
+    """Sorts the numbers in texts as numbers."""
+    return [(len(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", value)]
 
 
 def has_matchings(run: ScoredRun) -> bool:

@@ -132,7 +132,10 @@ def _cell(name: Markup, value: Value, column: Column, door: str | None, *, stron
     if darkest and value.value is not None:
         kind += f" shade-{round(SHADES * math.log1p(max(0.0, value.value)) / math.log1p(darkest))}"
     marks = Markup(' class="{}"').format(kind) if kind else Markup("")
-    marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")
+    if value.n is not None:
+        equal = value.low != value.high and value.value in (0.0, 1.0) and value.value in (value.low, value.high)
+        why = ": all changes give the same, and the interval is what so few leave open" if equal else ""
+        marks += Markup(' title="n = {}{}"').format(f"{value.n:,}", why)
     text = figure_of(value, column)
     if len(text) > MOST_TEXT:
         text = f"{text[:MOST_TEXT]} … ({len(text) - MOST_TEXT:,} more characters in the files)"

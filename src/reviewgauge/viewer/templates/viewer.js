@@ -170,19 +170,13 @@
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const fields = new URLSearchParams(new FormData(form, event.submitter));
-      const answer = await fetch(form.action, { method: "POST", body: fields }), finding = fields.get("finding");
+      const answer = await fetch(form.action, { method: "POST", body: fields });
+      if (answer.ok) { location.reload(); return; }
       const said = document.createElement("p");
       said.className = "reason";
       said.setAttribute("role", "status");
       said.textContent = await answer.text();
-      if (answer.ok) {  // in place of what the same person said of the same before
-        for (const before of all(":scope > .reason", form.parentNode)) {
-          const same = finding ? before.textContent.endsWith(` ${finding}`) : / is (right|false)$/.test(before.textContent);
-          if (same && said.textContent.startsWith(`${one("b", before).textContent}: `)) before.remove();
-        }
-        form.replaceWith(said);
-      }
-      else if (form.nextElementSibling && form.nextElementSibling.matches("[role=status]")) form.nextElementSibling.replaceWith(said);
+      if (form.nextElementSibling && form.nextElementSibling.matches("[role=status]")) form.nextElementSibling.replaceWith(said);
       else form.after(said);  // to be sent again
     });
   }
