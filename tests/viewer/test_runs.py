@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.api.review import review
+from reviewgauge.api.score import score
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.hits import Hits
@@ -129,6 +130,13 @@ def test_many_runs_are_searched_by_name_benchmark_and_system(tmp_path: Path) -> 
     assert found.count('class="words leader"') == 1 and 'value="SAMPLE tool-1 run-1"' in found
     assert "No run fits." in runs_page(cards, "nowhere")
     assert 'type="search"' not in runs_page(cards, live=False)
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_fake_model_leads_as_one(tmp_path: Path) -> None:
+    review("sample", "prompt(model='fake:example', name='mine')", run=tmp_path, limit=6)
+    score(tmp_path, "hits", resamples=20)
+    assert card(tmp_path)[2].startswith("mine (fake): ")
 
 
 def test_what_baselines_alone_did_leads_nowhere(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.viewer.rows import ChangeRow, change_rows, rows_of
 from reviewgauge.viewer.runs import Found, RunCard, card_of, stamp_of
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import contenders
+from reviewgauge.views.leaderboard import contenders, text_name
 from reviewgauge.views.report.report import ReportData, matched_metric, systems_of
 from reviewgauge.views.verdict import Verdict, verdict
 from reviewgauge.views.verdict_facts import MISSED_BY
@@ -293,7 +293,7 @@ def card_with_answer(run: Found, read: Callable[[Sequence[Found]], Selection]) -
     found = figures.estimate(best, board.headline)
     value = f"{figures.number(found.value, found.unit)} {figures.label(board.headline)}"
     told = chosen.verdict.short if chosen.verdict is not None else ""
-    return replace(card, headline=", ".join(filter(None, (f"{best.system}: {value}", told))))
+    return replace(card, headline=", ".join(filter(None, (f"{text_name(best)}: {value}", told))))
 
 
 class Shelf:
