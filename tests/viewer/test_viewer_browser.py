@@ -281,6 +281,42 @@ def test_a_page_that_was_made_ahead_shows_what_came_since(browser: Any, tmp_path
         page.context.close()
 
 
+MADE_AHEAD = """let ahead = true;
+Object.defineProperty(document, 'prerendering', { get: () => ahead });
+window.show = () => { ahead = false; document.dispatchEvent(new Event('prerenderingchange')); };"""
+
+
+def test_a_page_that_was_made_ahead_knows_what_was_chosen_before_it_is_shown(
+    browser: Any, runs: Path, site: tuple[str, str]
+) -> None:
+    """Under a debugger, as here, Chromium makes no page ahead of its click: the event is sent by hand."""
+    origin, link = site
+    page, noise = entered(browser, link)
+    here = f"{origin}/r/{slug_of(runs / 'plain')}"
+    page.goto(f"{here}/changes.html")
+    page.click("#theme")
+    chosen = page.evaluate("() => document.documentElement.dataset.theme")
+    ahead = page.context.new_page()
+    ahead.add_init_script(MADE_AHEAD)
+    asked: list[str] = []
+    ahead.on("request", lambda one: asked.append(one.url))
+    ahead.goto(f"{here}/change-2.html")
+    ahead.wait_for_load_state("networkidle")
+    assert not [url for url in asked if url.endswith("/stamp")], "nobody looks at it yet"
+    walk = {
+        "list": f"{here}/changes.html?text=a",
+        "links": [f"/r/{slug_of(runs / 'plain')}/change-{n}.html" for n in (3, 2, 1)],
+    }
+    ahead.evaluate("(walk) => sessionStorage.setItem('reviewgauge-walk', JSON.stringify(walk))", walk)
+    page.click("#theme")
+    with ahead.expect_request("**/stamp"):
+        ahead.evaluate("() => window.show()")
+    assert ahead.inner_text("#walk").startswith("2 of 3 in the list")
+    assert ahead.evaluate("() => document.documentElement.dataset.theme") not in (chosen, None)
+    assert noise == []
+    page.context.close()
+
+
 SAFE = """() => [
   window.hacked,
   document.querySelectorAll('img, iframe, base, [onerror], [onload], [onfocus], [ontoggle]').length,

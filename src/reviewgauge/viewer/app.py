@@ -34,11 +34,9 @@ from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Gap, context_rows
 from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
 
-AHEAD = {  # what a browser may make while the pointer rests on its link, and the next page at once, where it can
-    "prefetch": [
-        {"where": {"href_matches": "/r/*"}, "eagerness": "moderate"},
-        {"where": {"selector_matches": "a[rel=next]"}, "eagerness": "immediate"},
-    ]
+AHEAD = {  # what a browser may make once the pointer is on its link, and fetch for the key that goes on, where it can
+    "prerender": [{"where": {"href_matches": "/r/*"}, "eagerness": "eager"}],
+    "prefetch": [{"where": {"selector_matches": "a[rel=next]"}, "eagerness": "immediate"}],
 }
 STALE = 20  # so many times as long as it took, what runs there are is not looked up again
 LARGEST_FORM = 100_000  # bytes

@@ -4,16 +4,19 @@
   const all = (selector, from) => Array.from((from || document).querySelectorAll(selector));
   const one = (selector, from) => (from || document).querySelector(selector);
   const here = document.body.dataset.here;
+  // A page can be made ahead of the click that shows it: what the reader chose until then is read with that click.
+  const onceShown = (does) => { if (document.prerendering) document.addEventListener("prerenderingchange", does, { once: true }); else does(); };
 
   // Storage can be refused (file://, private windows): the choice is then kept for this page only.
   const recall = () => { try { return localStorage.getItem("reviewgauge-theme"); } catch { return null; } };
   const remember = (value) => { try { localStorage.setItem("reviewgauge-theme", value); } catch { /* not kept */ } };
   const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  if (["dark", "light"].includes(recall())) root.dataset.theme = recall();
   const theme = one("#theme");
   const named = () => { theme.textContent = dark() ? "Light colours" : "Dark colours"; };
+  const recalled = () => { if (["dark", "light"].includes(recall())) root.dataset.theme = recall(); named(); };
   theme.hidden = false;
-  named();
+  recalled();
+  onceShown(recalled);
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remember(root.dataset.theme); named(); });
 
   // Any column sorts; a second click turns the order. What has no figure stays last.
@@ -128,8 +131,9 @@
       keep({ ...from, last: "" });
     });
   }
-  const from = here === "change" && walk();
-  if (from) {
+  const walked = () => {
+    const from = here === "change" && walk();
+    if (!from) return;
     keep({ ...from, last: file(location) });
     const at = from.links.indexOf(file(location)), split = document.body.dataset.view === "split";
     const link = (words, href, rel) => (href ? [" ", Object.assign(document.createElement("a"), { href: rel && split ? href.replace(/(change-\d+)\.html$/, "$1-split.html") : href, rel, textContent: words })] : []);
@@ -137,7 +141,7 @@
       const next = at + 1 < from.links.length ? link("next", from.links[at + 1], "next") : link("next page", from.more, "next");
       one("#walk").replaceChildren(`${at + 1} of ${from.links.length} ${from.part ? "on a page of" : "in"}`, ...link("the list", from.list, ""), " ·", ...link("previous", from.links[at - 1], "prev"), ...next);
     }
-  }
+  };
 
   // Systems are shown and hidden on the lines of a change; the address and the links to other changes say which.
   const boxes = all("[data-show]"), nameOf = (box) => one("bdi", box.parentNode).textContent;
@@ -161,7 +165,7 @@
   };
   const asked = new URLSearchParams(location.search).getAll("system");
   if (boxes.some((box) => asked.includes(nameOf(box)))) for (const box of boxes) box.checked = asked.includes(nameOf(box));
-  if (boxes.some((box) => !box.checked)) show();
+  onceShown(() => { walked(); if (boxes.some((box) => !box.checked)) show(); });
   for (const box of boxes) box.addEventListener("change", show);
   one("#alone")?.addEventListener("click", alone);
 
@@ -204,7 +208,7 @@
       } catch { one("#live").textContent = "the viewer has ended"; }
       setTimeout(look, 2000);
     };
-    look();
+    onceShown(look);
   }
 
   const keys = one("#keys");
