@@ -5,24 +5,25 @@
 The changes are those of the sample, over and over; the reviews are its findings and its noise, at random. First view:
 from the link of a service that just began to the whole page. Then clicks on links, each to a page that was not looked
 at before, with a pointer that rests on the link for a moment, and at once: from the click in the old page until the new
-one is loaded and painted, as the browser's own clock has it. A page with one word, from a service that does nothing
+one is shown and painted, as the browser's own clock has it. A page with one word, from a service that does nothing
 else, is the floor.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
-import shutil
+import select
 import statistics
+import subprocess
 import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-
-from playwright.sync_api import Page, sync_playwright
+from typing import Any
 
 from reviewgauge import score
 from reviewgauge.core.records import Case, Comment, Review
@@ -33,7 +34,8 @@ from reviewgauge.viewer.app import Viewer, open_viewer
 from reviewgauge.viewer.selection import Shelf
 
 ROUNDS = 7
-REST = 300  # milliseconds of the pointer on a link before it is pressed
+REST, PRESS = 0.5, 0.08  # seconds of the pointer on a link before it is pressed, and of the press
+QUIET = 1.0  # seconds after a page came, in which a reader looks at it
 CLICKS = {  # what is reached: from where, and by which link, of which `{n}` is another one each time
     "board": ("changes.html", ".strip nav a[href='index.html']"),
     "changes": ("index.html", ".strip nav a[href='changes.html']"),
@@ -47,14 +49,107 @@ CLICKS = {  # what is reached: from where, and by which link, of which `{n}` is 
 }
 BLANK = b"<!doctype html><html lang=en><title>blank</title><h1>blank</h1><a href=blank.html>again</a>"
 TIMED = """
-addEventListener("click", () => sessionStorage.setItem("clicked", performance.timeOrigin + performance.now()), true);
-addEventListener("load", () => requestAnimationFrame(() => {
-  const painted = new MessageChannel();
-  const now = () => performance.timeOrigin + performance.now();
-  painted.port1.onmessage = () => { window.took = now() - sessionStorage.clicked; };
-  painted.port2.postMessage(0);
-}));
+const now = () => performance.timeOrigin + performance.now();
+const painted = () => requestAnimationFrame(() => {
+  const after = new MessageChannel();
+  after.port1.onmessage = () => { window.took = now() - localStorage.clicked; };
+  after.port2.postMessage(0);
+});
+addEventListener("click", () => { localStorage.clicked = now(); }, true);
+if (document.prerendering) document.addEventListener("prerenderingchange", painted);
+else addEventListener("load", painted);
 """
+
+
+class Chromium:
+    """A browser whose tab is watched, not its pages: with a debugger on them Chromium makes none ahead of a click."""
+
+    def __init__(self, profile: str) -> None:
+        ours, theirs = os.pipe(), os.pipe()
+        flags = f"--headless=new --no-sandbox --remote-debugging-pipe --window-size=1400,900 --user-data-dir={profile}"
+        joined = f"exec chromium {flags} about:blank 3<&{ours[0]} 4>&{theirs[1]} 2>/dev/null"
+        self.process = subprocess.Popen(["bash", "-c", joined], pass_fds=(ours[0], theirs[1]))
+        self.to, self.of = ours[1], theirs[0]
+        self.read, self.number, self.pages = b"", 0, list[str]()
+        while not (tabs := self.ask("Target.getTargets", filter=[{"type": "tab"}])["targetInfos"]):
+            time.sleep(0.1)
+        tab = self.ask("Target.attachToTarget", targetId=tabs[0]["targetId"], flatten=True)["sessionId"]
+        self.ask("Target.setAutoAttach", tab, autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
+
+    def say(self, method: str, session: str = "", **parameters: Any) -> int:
+        """Send what needs no answer."""
+        self.number += 1
+        said = {"id": self.number, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
+        os.write(self.to, json.dumps(said).encode() + b"\0")
+        return self.number
+
+    def ask(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
+        """Send, and wait for the answer: empty after a second, as a page that was left gives none."""
+        number, answer = self.say(method, session, **parameters), dict[str, Any]()
+        while answer.get("id") != number:
+            while b"\0" not in self.read:
+                if not select.select([self.of], [], [], 1)[0]:
+                    return {}
+                self.read += os.read(self.of, 1 << 16)
+            line, _, self.read = self.read.partition(b"\0")
+            answer = json.loads(line)
+            self.follow(answer.get("method"), answer.get("params", {}))
+        return dict(answer.get("result", {}))
+
+    def follow(self, method: str | None, told: dict[str, Any]) -> None:
+        """Time every page that begins, also one that is not shown yet."""
+        if method == "Target.attachedToTarget" and told["targetInfo"]["type"] == "page":
+            self.pages.append(page := told["sessionId"])
+            self.say("Page.enable", page)
+            self.say("Page.addScriptToEvaluateOnNewDocument", page, source=TIMED)
+            self.say("Runtime.runIfWaitingForDebugger", page)
+        elif method == "Target.detachedFromTarget" and told["sessionId"] in self.pages:
+            self.pages.remove(told["sessionId"])
+
+    def shown(self, script: str) -> tuple[Any, str]:
+        """What a script gives on the page that is shown, and that page."""
+        self.ask("Target.getTargets")
+        for page in reversed(self.pages):
+            asked = self.ask(
+                "Runtime.evaluate", page, expression=f"document.prerendering || [{script}]", returnByValue=True
+            )
+            if isinstance(found := asked.get("result", {}).get("value"), list):
+                return found[0], page
+        return None, ""
+
+    def wait(self, script: str, seconds: float = 60) -> Any:
+        """Until a script gives something."""
+        end = time.monotonic() + seconds
+        while not (found := self.shown(script)[0]):
+            if time.monotonic() > end:
+                raise TimeoutError(script)
+            time.sleep(0.01)
+        return found
+
+    def open(self, address: str) -> None:
+        """Go to an address, and wait until its page is there."""
+        self.say("Page.navigate", self.shown("1")[1], url=address)
+        self.wait(
+            f"document.readyState === 'complete' && window.took !== undefined && location.href.startsWith({address!r})"
+        )
+
+    def click(self, link: str, rest: float) -> tuple[float, int]:
+        """Milliseconds from a click until the next page is painted, and its bytes; seconds of rest before it."""
+        place = f"document.querySelector({link!r})"
+        self.shown(f"{place}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        time.sleep(0.3)
+        (x, y), page = self.shown(f"(({{left, top}}) => [left + 5, top + 5])({place}.getClientRects()[0])")
+        old, _ = self.shown("performance.timeOrigin")
+        self.ask("Input.dispatchMouseEvent", page, type="mouseMoved", x=x, y=y)
+        end = time.monotonic() + rest
+        while time.monotonic() < end:
+            self.ask("Target.getTargets")  # a page that begins waits to be timed
+            time.sleep(0.01)
+        for kind, held in (("mousePressed", PRESS), ("mouseReleased", 0)):
+            self.ask("Input.dispatchMouseEvent", page, type=kind, x=x, y=y, button="left", clickCount=1)
+            time.sleep(held)
+        took = self.wait(f"performance.timeOrigin !== {old} && window.took")
+        return took, self.shown("performance.getEntriesByType('navigation')[0].encodedBodySize")[0]
 
 
 class Blank(BaseHTTPRequestHandler):
@@ -95,23 +190,15 @@ def said(case: Case, other: Case, skill: float, dice: random.Random) -> list[Com
     return [one.model_copy(update={"id": f"c{at}", "same_as": None}) for at, one in enumerate((*right, *wrong))]
 
 
-def clicked(page: Page, address: str, link: str, rest: int) -> tuple[float, float]:
-    """Milliseconds from a click on a link of one page until the next one is painted, and that one's bytes."""
-    page.goto(address)
-    page.wait_for_load_state("networkidle")
-    page.hover(link)
-    page.wait_for_timeout(rest)
-    old = page.evaluate("performance.timeOrigin")
-    page.click(link)
-    page.wait_for_function("old => performance.timeOrigin !== old && window.took", arg=old, polling=10)
-    took = page.wait_for_function("() => window.took", polling=10).json_value()
-    return took, page.evaluate("() => performance.getEntriesByType('navigation')[0].encodedBodySize")
-
-
-def measured(page: Page, address: str, link: str, rest: int, first: int = 2) -> tuple[float, float]:
-    """Medians over several clicks."""
-    rounds = [clicked(page, address.format(n=n), link.format(n=n), rest) for n in range(first, first + ROUNDS)]
-    return tuple(map(statistics.median, zip(*rounds, strict=True)))
+def measured(browser: Chromium, start: str, link: str, rest: float, first: int) -> tuple[float, float]:
+    """Median milliseconds of several clicks, and the median bytes of the pages that they lead to."""
+    rounds = []
+    for n in range(first, first + ROUNDS):
+        browser.open(start.format(n=n))
+        time.sleep(QUIET)
+        rounds.append(browser.click(link.format(n=n), rest))
+    took, size = map(statistics.median, zip(*rounds, strict=True))
+    return took, size
 
 
 def main() -> None:
@@ -121,37 +208,31 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=20)
     parser.add_argument("--run", type=Path, help="a folder for the run, which is made once")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as running:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = asked.run or Path(temporary) / "run"
         if not folder.exists():
             make_run(folder, asked.changes, asked.systems)
-        browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page()
-        page.add_init_script(TIMED)
-
-        def opened(address: str) -> float:
-            """Seconds until the whole page is there, past those that say that it is being read."""
-            start = time.perf_counter()
-            page.goto(address)
-            page.wait_for_selector("h1:not(:text('One moment'))", timeout=300_000)
-            return time.perf_counter() - start
-
+        browser = Chromium(f"{temporary}/profile")
         with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as blank:
             threading.Thread(target=blank.serve_forever, daemon=True).start()
-            floor, _ = measured(page, f"http://127.0.0.1:{blank.server_port}/", "a", 0)
+            floor, _ = measured(browser, f"http://127.0.0.1:{blank.server_port}/", "a", 0, 0)
             blank.shutdown()
         service = open_viewer(Viewer([folder], Shelf(10_000, 0)))
         threading.Thread(target=service.run, daemon=True).start()
-        print(f"first view       {opened(service.link):6.2f} s")
-        home = page.url.rpartition("/")[0]
-        page.wait_for_load_state("networkidle")  # what the leader misses comes later
+        start = time.perf_counter()
+        browser.say("Page.navigate", browser.shown("1")[1], url=service.link)
+        there = "!/One moment|^blank/.test(document.querySelector('h1')?.textContent ?? 'blank') && location.href"
+        home = browser.wait(there, 300).rpartition("/")[0]  # past the page that says that the run is being read
+        print(f"first view       {time.perf_counter() - start:6.2f} s")
+        time.sleep(5)  # what the leader misses comes later
         print(f"load average     {os.getloadavg()[0]:6.2f}")
-        print(f"{'click to, beyond a blank page':30} {'rested':>6} {'at once':>8} {'KB':>4}")
-        print(f"{'a blank page (the floor)':30} {floor:6.0f} {floor:8.0f}")
-        for name, (start, link) in CLICKS.items():
-            rested, size = measured(page, f"{home}/{start}", link, REST)
-            at_once, _ = measured(page, f"{home}/{start}", link, 0, first=ROUNDS + 2)
-            print(f"{name:30} {rested - floor:6.0f} {at_once - floor:8.0f} {size / 1000:4.0f}")
+        print(f"{'milliseconds until':30} {'rested':>6} {'at once':>8} {'KB':>4}")
+        print(f"{'a blank page':30} {'':6} {floor:8.0f}")
+        for name, (page, link) in CLICKS.items():
+            rested, size = measured(browser, f"{home}/{page}", link, REST, 2)
+            at_once, _ = measured(browser, f"{home}/{page}", link, 0, ROUNDS + 2)
+            print(f"{name:30} {rested:6.0f} {at_once:8.0f} {size / 1000:4.0f}", flush=True)
+        browser.process.kill()
 
 
 if __name__ == "__main__":
