@@ -13,10 +13,11 @@
   const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const theme = one("#theme");
   const named = () => { theme.textContent = dark() ? "Light colours" : "Dark colours"; };
-  const recalled = () => { if (["dark", "light"].includes(recall())) root.dataset.theme = recall(); named(); };
+  const choose = (value) => { if (["dark", "light"].includes(value)) root.dataset.theme = value; named(); };
+  const before = recall();
   theme.hidden = false;
-  recalled();
-  onceShown(recalled);
+  choose(before);
+  onceShown(() => { if (recall() !== before) choose(recall()); });
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remember(root.dataset.theme); named(); });
 
   // Any column sorts; a second click turns the order. What has no figure stays last.
@@ -234,4 +235,5 @@
     }[event.key];
     if (does) { event.preventDefault(); does(); }
   });
+  if (document.prerendering) { root.classList.add("ahead"); root.getBoundingClientRect(); }  // laid out before it is shown
 })();
