@@ -181,6 +181,8 @@ def test_one_against_the_other_in_words(chosen: Selection) -> None:
     page = Pages(chosen).against(finder, half)
     assert "1 finding only <bdi>finder</bdi> hit (none surely), 0 only <bdi>half</bdi> hit" in page
     assert 'data-later="difference-' in page and "against" in Pages(chosen).difference(finder, half)
+    assert Pages(chosen).difference(finder, half) == Pages(chosen).difference(half, finder)
+    assert "not tested" not in Pages(chosen).difference(half, finder)
     assert "They found the same." in Pages(chosen).against(1, 1)
     silent = chosen.systems.index("silent") + 1
     assert "Neither found anything." in Pages(chosen).against(silent, silent)

@@ -114,7 +114,7 @@ def test_what_a_run_paid_stands_beside_what_it_is_worth_where_they_differ(tmp_pa
     first, again = cards
     assert first.dollars is not None and first.dollars > 0.01
     assert first.paid == pytest.approx(first.dollars) == again.dollars and again.paid == 0
-    assert " paid</span>" not in runs_page([first])
+    assert " paid</span>" not in runs_page([first]) and "invented: a fake model" in runs_page([first])
     assert f"${again.dollars:.2f}, <span" in runs_page([again]) and ">$0.00 paid</span>" in runs_page([again])
 
 

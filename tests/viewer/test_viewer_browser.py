@@ -15,7 +15,7 @@ from reviewgauge.api.view import view
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Severity, Span
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.viewer.notes import label_of
-from viewed_runs import PATCH, finds, misses, nothing, slug_of, twin_run, viewed, write_run
+from viewed_runs import PATCH, finds, misses, nothing, plain_cases, slug_of, twin_run, viewed, write_run
 
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
 
@@ -223,6 +223,29 @@ def test_a_narrowed_list_is_walked_in_its_order_with_one_system(
     assert [box.is_checked() for box in page.locator("[data-show]").all()] == [True, False, True]
     assert noise == []
     page.context.close()
+
+
+def test_a_walk_goes_on_with_the_next_page_and_shows_no_more_than_the_systems_asked_for(
+    browser: Any, tmp_path: Path
+) -> None:
+    first = plain_cases()[0]
+    cases = [first.model_copy(update={"id": f"shop-{n}"}) for n in range(1, 24)]
+    folder = write_run(tmp_path / "run", {"finder": finds, "half": misses}, cases)
+    with viewed(folder) as (client, link):
+        page, noise = entered(browser, link)
+        here = f"{client.origin}/r/{slug_of(folder)}"
+        page.goto(f"{here}/changes.html?system=half&state=missed")
+        page.locator(".matrix tbody th a").last.click()
+        arrive(page, "#walk >> text=20 of 20 on a page of")
+        page.wait_for_selector(".note.said:visible")
+        assert page.locator("form.judge:visible").count() == page.locator("[data-system='1'].said:visible").count() > 0
+        page.keyboard.press("n")
+        page.wait_for_url("**/change-21.html?system=half")
+        arrive(page, "#walk >> text=1 of 3 on a page of")
+        page.go_back()
+        page.wait_for_url("**/changes.html?system=half&state=missed&page=2")
+        assert noise == []
+        page.context.close()
 
 
 def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: Any, tmp_path: Path) -> None:

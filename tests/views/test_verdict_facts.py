@@ -130,6 +130,8 @@ def test_who_chooses_by_noise_chooses_among_those_tied_with_the_leader() -> None
     ]
     assert "; of those tied with it C is the quietest: 0.15 (" in noise_sentence(ranked, ["B", "C"])
     assert "; the quietest other, D: 0.03 (" in noise_sentence(ranked)
+    assert noise_sentence(ranked[2:], ["D"]).count("quietest") == 1
+    assert noise_sentence([ranked[3], *ranked[:3]], ["A", "C"]).endswith("; nobody who is tied with it is quieter.")
 
 
 def outcome(name: str, fake: bool = False, **usage: float) -> Outcome:

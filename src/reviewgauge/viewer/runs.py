@@ -38,6 +38,7 @@ class RunCard:
     """One row of the list of runs. `problem` is why a run is broken.
 
     `dollars`: what its reviews and scores are worth, with answers that came from the cache; `paid` by the run itself.
+    `fake`: some of it is the invented price of a fake model.
     """
 
     run: Found
@@ -51,6 +52,7 @@ class RunCard:
     reviews: int = 0
     dollars: float | None = None
     paid: float | None = None
+    fake: bool = False
     problem: str = ""
     headline: str = ""
 
@@ -117,16 +119,18 @@ def card_of(run: Found) -> RunCard:
     try:
         with RunFolder.open(run.path) as folder:
             reviews, metrics = len(folder.outcomes()), folder.scored_metrics()
-            worth, paid = kept(costs, folder)
+            worth, paid, fake = kept(costs, folder)
     except UserError as error:
         return replace(card, state="broken", problem=str(error))
     state: State = card.state if card.state == "running" else "done" if metrics else "not scored"
     short = tuple(map(recorded_label, metrics))
-    return replace(card, state=state, metrics=short, reviews=reviews, dollars=worth, paid=paid)
+    return replace(card, state=state, metrics=short, reviews=reviews, dollars=worth, paid=paid, fake=fake)
 
 
-def costs(folder: RunFolder) -> tuple[float | None, float | None]:
-    """Dollars that the reviews and scores of a run are worth, and that its own calls cost; None where not known."""
-    usages = [one.review.usage for one in folder.outcomes() if one.review is not None]
-    known = [one.dollars for one in (*usages, *(score.usage for score in folder.scores())) if one.dollars is not None]
-    return sum(known) if known else None, folder.spent() if (folder.path / CALLS).exists() else None
+def costs(folder: RunFolder) -> tuple[float | None, float | None, bool]:
+    """Dollars that a run is worth and that its own calls cost, None where not known; whether a fake model took part."""
+    reviews = [one.review for one in folder.outcomes() if one.review is not None]
+    usages = (*(one.usage for one in reviews), *(score.usage for score in folder.scores()))
+    known = [one.dollars for one in usages if one.dollars is not None]
+    fake = any(one.fake and one.usage.dollars for one in reviews)
+    return sum(known) if known else None, folder.spent() if (folder.path / CALLS).exists() else None, fake

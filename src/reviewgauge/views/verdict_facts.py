@@ -110,8 +110,12 @@ def noise_sentence(ranked: Sequence[SystemSummary], tied: Sequence[str] = ()) ->
         fitting = [s for s in ranked if {kind, wrong, hits} <= s.parts.keys() and s.parts.get(per)]
         if ranked[0] in fitting and ranked[0].estimate(measure) is not None:
             others = [s for s in fitting[1:] if not tied or s.system in tied]
-            quiet = min(others, key=lambda s: s.parts[wrong] / s.parts[per], default=None)
-            told = [_vain(kind, ranked[0], kind), *([_vain("tied" if tied else "next", quiet, kind)] if quiet else [])]
+            told = [_vain(kind, ranked[0], kind)]
+            if others:
+                quiet = min(others if not tied else (ranked[0], *others), key=lambda s: s.parts[wrong] / s.parts[per])
+                told.append(
+                    _vain("tied" if tied else "next", quiet, kind) if quiet is not ranked[0] else say("noise", "least")
+                )
             return f"{'; '.join(told)}."
     return ""
 

@@ -125,6 +125,9 @@
       keep({ list: location.href, links: narrow ? rows().map((each) => file(one("a", each))) : [], more: one('a[rel="next"]')?.href, part: Boolean(one(".pages")) });
       if (cell) location.href = link.href;
     });
+    if (location.hash === "#first") {  // who walks a list goes on with its next page
+      onceShown(() => { history.replaceState(null, "", location.href.split("#")[0]); one(".list tbody a, .differs h2 a")?.click(); });
+    }
     addEventListener("pageshow", () => {
       const from = walk(), at = from?.last && from.list === location.href ? rows().findIndex((row) => file(one("a", row)) === from.last) : -1;
       if (at < 0) return;
@@ -139,7 +142,7 @@
     const at = from.links.indexOf(file(location)), split = document.body.dataset.view === "split";
     const link = (words, href, rel) => (href ? [" ", Object.assign(document.createElement("a"), { href: rel && split ? href.replace(/(change-\d+)\.html$/, "$1-split.html") : href, rel, textContent: words })] : []);
     if (at >= 0 && from.links.length > 1) {
-      const next = at + 1 < from.links.length ? link("next", from.links[at + 1], "next") : link("next page", from.more, "next");
+      const next = at + 1 < from.links.length ? link("next", from.links[at + 1], "next") : link("next page", from.more && `${from.more}#first`, "next");
       one("#walk").replaceChildren(`${at + 1} of ${from.links.length} ${from.part ? "on a page of" : "in"}`, ...link("the list", from.list, ""), " ·", ...link("previous", from.links[at - 1], "prev"), ...next);
     }
   };
@@ -149,6 +152,7 @@
   const show = () => {
     const shown = boxes.filter((box) => box.checked).map(nameOf);
     for (const box of boxes) for (const part of all(`main [data-system="${box.dataset.show}"]`)) part.hidden = !box.checked;
+    for (const note of all(".note.said")) note.hidden = one("[data-system]", note).hidden;
     for (const row of all("tr.notes")) row.hidden = all(".note", row).every((note) => all("[data-system]", note).length && all(".said", note).every((said) => said.hidden));
     const carry = (address) => {
       const to = new URL(address);
@@ -156,7 +160,7 @@
       if (shown.length < boxes.length) for (const name of shown) to.searchParams.append("system", name);
       return to.href;
     };
-    for (const link of all('#walk [rel="prev"], #walk [rel="next"], .segments a, a[href^="?part"]')) link.href = carry(link.href);
+    for (const link of all('#walk a[href*="change-"], .segments a, a[href^="?part"]')) link.href = carry(link.href);
     try { history.replaceState(null, "", carry(location.href)); } catch { /* a file keeps its address */ }
   };
   const alone = () => {  // the first alone, then the one after, and after the last all of them
