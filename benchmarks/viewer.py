@@ -21,6 +21,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -208,11 +209,12 @@ def main() -> None:
     parser.add_argument("--systems", type=int, default=20)
     parser.add_argument("--run", type=Path, help="a folder for the run, which is made once")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary, ExitStack() as ending:
         folder = asked.run or Path(temporary) / "run"
         if not folder.exists():
             make_run(folder, asked.changes, asked.systems)
         browser = Chromium(f"{temporary}/profile")
+        ending.callback(browser.process.kill)
         with ThreadingHTTPServer(("127.0.0.1", 0), Blank) as blank:
             threading.Thread(target=blank.serve_forever, daemon=True).start()
             floor, _ = measured(browser, f"http://127.0.0.1:{blank.server_port}/", "a", 0, 0)
@@ -232,7 +234,6 @@ def main() -> None:
             rested, size = measured(browser, f"{home}/{page}", link, REST, 2)
             at_once, _ = measured(browser, f"{home}/{page}", link, 0, ROUNDS + 2)
             print(f"{name:30} {rested:6.0f} {at_once:8.0f} {size / 1000:4.0f}", flush=True)
-        browser.process.kill()
 
 
 if __name__ == "__main__":

@@ -106,9 +106,7 @@ def test_every_figure_of_the_board_is_a_door(chosen: Selection) -> None:
 def test_the_worst_changes_of_a_system_come_first_over_all_pages(chosen: Selection) -> None:
     with patch("reviewgauge.viewer.pages.PAGE", 2), patch.dict(chosen.pages, clear=True):
         at = chosen.systems.index("half")
-        assert [wrong(row, at) for row in chosen.rows] == [2, None, 1, None], (
-            "what failed is no good result, and no bad"
-        )
+        assert [wrong(row, at) for row in chosen.rows] == [2, None, 1, None], "what failed is neither good nor bad"
         for asked, held in ((1, [1, 3]), (2, [2, 4])):
             page = Pages(chosen).changes(Query(order="half", page=asked))
             assert [n for n in range(1, 5) if f'"change-{n}.html"' in page] == held

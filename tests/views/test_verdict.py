@@ -216,6 +216,7 @@ def test_nobody_is_taken_for_findings_that_the_systems_wrote() -> None:
     found = said(replace(run, cases=cases))
     assert "that is sure" in found.lead
     assert found.recommendation == "Choose on findings that others wrote: many of these are the systems' own comments."
+    assert found.short.endswith(", but many findings are the systems' own comments")
     assert found.caveat.startswith("6 of ") and "(a 6)" in found.caveat
 
 

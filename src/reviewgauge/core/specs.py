@@ -114,6 +114,7 @@ def all_pins(plugin: Plugin) -> dict[str, str]:
 
 P = TypeVar("P", bound=Plugin)
 _LONGEST = 200_000  # characters of a spec; one of ours with all its parameters has some hundred
+_PARSING = Lock()  # CPython 3.11 counts the depth of a syntax tree for all threads together: SystemError
 _MOST_PARTS = 50  # of a dotted path
 _SECRET = re.compile(r"(?i)api_?key|(^|_)(token|password|passwd|secret|credentials?)$")
 
@@ -131,9 +132,6 @@ class CatalogueEntry(Record):
     kind: str
     name: str
     summary: str
-
-
-_PARSING = Lock()  # CPython 3.11 counts the depth of a syntax tree for all threads together: SystemError
 
 
 def parse_spec(text: str) -> Spec:

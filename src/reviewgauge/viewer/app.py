@@ -34,8 +34,9 @@ from reviewgauge.views.changes.code import texts_of
 from reviewgauge.views.changes.rows import Gap, context_rows
 from reviewgauge.views.serving import Guard, OpenService, listen, origins_of
 
+_MADE = [{"href_matches": "/r/*"}, {"not": {"href_matches": "/r/*/slices.html"}}]  # long work in a large run
 AHEAD = {  # what a browser may make once the pointer is on its link, and fetch for the key that goes on, where it can
-    "prerender": [{"where": {"href_matches": "/r/*"}, "eagerness": "eager"}],
+    "prerender": [{"where": {"and": _MADE}, "eagerness": "eager"}],
     "prefetch": [{"where": {"selector_matches": "a[rel=next]"}, "eagerness": "immediate"}],
 }
 STALE = 20  # so many times as long as it took, what runs there are is not looked up again

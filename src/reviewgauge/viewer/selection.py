@@ -180,10 +180,9 @@ class Selection:
         """Which of two systems is ahead by the first metric, and whether that is sure, in plain words."""
         run, (resamples, seed) = self.boards[0].run.only([first, second]), self.settings
         board = leaderboard(run, resamples=resamples, seed=seed)
-        pair = [one.system for one in board.systems] if len(board.systems) == 2 else [first, second]
-        table = compare(
-            run, pairs=[(pair[0], pair[1])], resamples=resamples, seed=seed
-        )  # the leader first, as it is told
+        if [one.system for one in board.systems] == [second, first]:  # a difference is told from the leader's side
+            first, second = second, first
+        table = compare(run, pairs=[(first, second)], resamples=resamples, seed=seed)
         told = verdict(run, board, table)
         return f"{told.lead} {told.recommendation}"
 

@@ -58,6 +58,7 @@ def verdict(run: ScoredRun, board: Leaderboard, table: ComparisonTable | None = 
         own = wrote[""] < (1 - MOST_OWN) * sum(wrote.values())
         choice = _Choice(board, table, sign, ranked, best, own)
         short, lead, advice = choice.sentences()
+        short += say("short", "own") if own else ""
         noise = noise_sentence(ranked, [gap.other.system for gap in choice.gaps if gap.tied])
     else:
         only = board.systems and all(s.baseline for s in board.systems)
