@@ -113,6 +113,12 @@ def test_recorded_false_positive_and_missed_deny_every_pair_of_theirs() -> None:
     ]
 
 
+def test_of_two_recorded_words_on_one_thing_the_later_stands() -> None:
+    words = [label(SubjectKind.COMMENT, "false_positive", "c2", value=value) for value in (True, False)]
+    assert values(judged(Recorded(), words)) == [[None, None], [None, None]]
+    assert values(judged(Recorded(), words[::-1])) == [[None, None], [False, False]]
+
+
 def test_a_recorded_yes_beats_a_general_no() -> None:
     labels = [
         label(SubjectKind.COMMENT, "false_positive", "c1"),

@@ -37,10 +37,12 @@ def test_what_has_a_line_stands_on_it_and_the_rest_apart(chosen: Selection) -> N
 
 
 def test_a_reader_is_asked_where_it_is_served_alone(chosen: Selection) -> None:
-    asked = "".join(str(note.markup) for note in notes_of(chosen, chosen.case(1), 1).on_lines)
+    notes, quiet = (notes_of(chosen, chosen.case(1), asking) for asking in (1, 0))
+    asked = "".join(str(note.markup) for note in notes.on_lines)
     assert asked.count("Does it raise the finding?") == 3
     assert asked.count("Is it right all the same?") >= 1
-    assert "<form" not in "".join(str(note.markup) for note in notes_of(chosen, chosen.case(1), 0).on_lines)
+    assert len(notes.off) == 2 and all("Is it right all the same?" in text for text in notes.off.values())
+    assert "<form" not in "".join([*(str(note.markup) for note in quiet.on_lines), *quiet.off.values()])
 
 
 def test_a_change_without_files_has_no_lines(chosen: Selection) -> None:

@@ -186,6 +186,7 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
     assert left["x"] + left["width"] <= right["x"] and left["y"] == right["y"]
     page.goto(f"{origin}/")
     page.check("input[aria-label='choose plain']")
+    assert page.is_disabled("#do-compare") and page.is_disabled("input[aria-label='choose twins']")
     page.check("input[aria-label='choose other']")
     page.click("#do-compare")
     arrive(page, ".verdict")

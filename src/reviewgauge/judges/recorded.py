@@ -74,17 +74,18 @@ def _table(
     pairs: dict[tuple[str | None, str | None], Label] = {}
     false: dict[str | None, Label] = {}
     missed: dict[str | None, Label] = {}
-    for label in labels:
+    for label in labels:  # of two words on one thing the later stands
         subject = label.subject
         if subject.kind is SubjectKind.PAIR and label.dimension == "same_issue":
             pairs[subject.comment, subject.reference] = label
-        elif subject.kind is SubjectKind.COMMENT and label.dimension == "false_positive" and label.value is True:
+        elif subject.kind is SubjectKind.COMMENT and label.dimension == "false_positive":
             false[subject.comment] = label
-        elif label.dimension == "missed" and label.value is True:
+        elif label.dimension == "missed":
             missed[subject.reference] = label
 
     def verdict(comment: str, reference: str) -> Verdict | None:
-        label = pairs.get((comment, reference)) or false.get(comment) or missed.get(reference)
+        alone = (one for one in (false.get(comment), missed.get(reference)) if one and one.value is True)
+        label = pairs.get((comment, reference)) or next(alone, None)
         return None if label is None else _verdict(label)
 
     return [[verdict(comment.id, reference.id) for reference in references] for comment in comments]

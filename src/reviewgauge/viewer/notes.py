@@ -24,11 +24,11 @@ JUDGED = {"matched": SAME, "unsure": SAME, "duplicate": SAME, "false": FALSE, "r
 
 @dataclass(frozen=True)
 class ChangeNotes:
-    """One change: `on_lines` are notes with a place, `off` the anchors of what has none."""
+    """One change: `on_lines` are notes with a place, `off` is what has none, by its anchor."""
 
     view: ChangeView
     on_lines: Sequence[Note]
-    off: frozenset[str]
+    off: Mapping[str, str]
 
 
 def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
@@ -39,22 +39,23 @@ def notes_of(chosen: Selection, case: Case, asking: int) -> ChangeNotes:
     columns = {one.anchor: column for column in view.columns for one in column.said}
     said = (one for column in view.columns for one in column.said)
     notes: list[Note] = []
-    off = set()
+    off: dict[str, str] = {}
     for remark in {one.anchor: one for one in chain(view.findings, placed, said)}.values():
         span = _span(case.change, remark)
-        if span is None:
-            off.add(remark.anchor)
-            continue
         if isinstance(remark, SaidView):
             whole = remark.comment is not None and "#" not in remark.comment.id  # labels are not on points of a comment
             asked = JUDGED.get(remark.state, "") if asking and whole else ""
             people = list(people_on(chosen.people_of(case), remark, columns[remark.anchor]))
-            markup = part_of("notes.html.j2", "said_note", remark, columns[remark.anchor], people, asked, asking)
+            about = columns[remark.anchor], people, asked, asking, span is not None
+            markup = part_of("notes.html.j2", "said_note", remark, *about)
         else:
             markup = part_of("notes.html.j2", "finding_note", remark)
+        if span is None:
+            off[remark.anchor] = markup
+            continue
         kind = "known" if remark.state == "finding" else "said"
         notes.append(Note(len(notes) + 1, "", kind, ShownText(body="", span=span), markup=markup))
-    return ChangeNotes(view, notes, frozenset(off))
+    return ChangeNotes(view, notes, off)
 
 
 def _span(change: Change, remark: Remark) -> Span | None:

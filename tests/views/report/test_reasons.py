@@ -12,7 +12,7 @@ KNOWN = {"a": "The total is wrong", "fix-1": "A race", "c9": "Rename it"}
     ("a, probability 0.90, shares a, total", "“The total is wrong”, probability 0.90, shares a, total"),
     ("nearest finding: fix-1, another file", "nearest finding: “A race”, another file"),
     ("may raise fix-1, probability 0.40", "may raise “A race”, probability 0.40"),
-    ("known to be wrong: a", "known to be wrong: “The total is wrong”"),
+    ("what the benchmark calls wrong: a", "what the benchmark calls wrong: “The total is wrong”"),
     ("closest comment c9: a, probability 0.10", "closest comment “Rename it”: “The total is wrong”, probability 0.10"),
     ("a; also credited for fix-1", "“The total is wrong”; also credited for “A race”"),
     ("the review has no comments", "the review has no comments"),

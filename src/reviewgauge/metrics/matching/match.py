@@ -298,7 +298,7 @@ def _left_over(evidence: Evidence, c: int, comment: Comment) -> CommentOutcome:
         return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason=why(evidence, c, [r]))
     if rejected > 0:
         r = middle + int(strength[middle:].argmax())
-        reason = f"known to be wrong: {why(evidence, c, [r])}"
+        reason = f"says again what the benchmark calls wrong: {why(evidence, c, [r])}"
         return CommentOutcome(comment=comment.id, state=CommentState.FALSE, rejected=True, reason=reason)
     if evidence.unknown(c):
         return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason="no verdict was recorded on it")

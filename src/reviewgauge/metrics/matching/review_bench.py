@@ -183,7 +183,7 @@ class Resolved:
             finding = self.findings[claim]
             reason = match.why(self.evidence, c, list(finding.columns))
             if not finding.right:
-                reason = f"known to be wrong: {reason}"
+                reason = f"says again what the benchmark calls wrong: {reason}"
                 return CommentOutcome(comment=comment.id, state=CommentState.FALSE, rejected=True, reason=reason)
             right = self.evidence.known[finding.columns[0]].id
             return CommentOutcome(comment=comment.id, state=CommentState.MATCHED, group=right, reason=reason)

@@ -107,6 +107,19 @@
   const wide = new ResizeObserver((seen) => seen.forEach(({ target }) => target.classList.toggle("sideways", target.scrollWidth > target.clientWidth + 1)));
   for (const region of all(".scroll")) wide.observe(region);
 
+  // Once a run is chosen, those of other benchmarks cannot be.
+  const compare = one("#do-compare");
+  if (compare) {
+    const boxes = all("#compare [name=run]");
+    const allow = () => {
+      const chosen = boxes.filter((box) => box.checked), of = chosen[0]?.dataset.benchmark;
+      for (const box of boxes) box.disabled = !box.dataset.benchmark || (of && box.dataset.benchmark !== of);
+      compare.disabled = chosen.length < 2;
+    };
+    compare.form.addEventListener("change", allow);
+    allow();
+  }
+
   const pair = one("#pair");
   if (pair) pair.addEventListener("change", () => { location.href = `against-${one("#first").value}-${one("#second").value}.html${location.search.replace(/[?&]page=\d+/, "")}`; });
 
@@ -220,7 +233,7 @@
   one("#show-keys").addEventListener("click", () => keys.showModal());
   let place = -1;
   const step = (by) => {
-    const items = here === "change" ? all(".note").filter((item) => item.offsetParent) : rows();
+    const items = here === "change" ? all(".note, .column .said").filter((item) => item.offsetParent) : rows();
     if (!items.length) return;
     if (items[place]) items[place].classList.remove("at");
     place = Math.min(Math.max(place + by, 0), items.length - 1);
