@@ -167,14 +167,14 @@ CASES = {
     "perhaps better than a baseline": (
         BASE,
         [_pair("B", 0.01), _pair("silent", 0.2)],
-        f"No system is surely ahead of the best baseline, silent, so none is worth taking yet; A comes first {OPEN}",
+        f"No system is surely ahead of the best baseline, silent; A comes first {OPEN}",
         MORE.format("silent"),
     ),
     "a baseline, not tested": (_board(A=0.3, silent=0.3), [], "No system beats the best", "Take none"),
     "equal baselines": (
         _board(A=0.42, parrot=0.31, silent=0.31),
         [_pair("parrot", 0.001), _pair("silent", 0.2)],
-        "No system is surely ahead of the best baseline, silent, so none is worth taking yet; A comes first",
+        "No system is surely ahead of the best baseline, silent; A comes first",
         MORE.format("silent"),
     ),
     "an interval with 0": (TWO, [_pair("B", 0.001, low=0.0)], "A and B cannot be told apart", MORE.format("B")),
