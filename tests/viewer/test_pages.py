@@ -61,6 +61,11 @@ def test_what_the_list_is_narrowed_to(chosen: Selection, query: Query, numbers: 
     assert f"{len(numbers)} change" in page and ("No change fits." in page) is not bool(numbers)
 
 
+def test_what_is_known_to_be_wrong_matches_no_finding_either(tmp_path: Path) -> None:
+    chosen = selected(twin_run(tmp_path / "twins"))
+    assert "twin" in [row.facts["arm"] for row in narrowed(chosen, Query(state="false", system="blind"))]
+
+
 def test_a_system_that_is_not_there_narrows_nothing(chosen: Selection) -> None:
     with pytest.raises(UserError, match="there is no system nobody"):
         Pages(chosen).changes(Query(system="nobody"))
@@ -235,14 +240,17 @@ def test_slices_begin_with_what_is_found_and_say_which_category_is_not_stated(tm
             for at, category in enumerate(categories * 6)
         ]
 
-    systems = {"finder": finds, "silent": nothing}
+    systems = {"finder": finds, "half": misses, "silent": nothing}
     text = Pages(selected(write_run(tmp_path / "stated", systems, cases("security", "defect")))).slices()
     page = Page(text)
     assert text.index("<h3>recall by category") < text.index("<h3>F1 by language")
     places = [link[1:] for link in page.links if link.startswith("#b")]
     assert len(places) == 2 and set(places) <= set(page.ids)
+    assert text.count("most missed by half") == 2, "baselines aside"
     plain = Pages(selected(write_run(tmp_path / "plain", systems, cases(None, None)))).slices()
     assert ("No category" in plain, "No category" in text) == (True, False)
+    alike = Pages(selected(write_run(tmp_path / "alike", systems, cases("defect", "defect")))).slices()
+    assert "All findings are of one category, defect, so" in alike
 
 
 def test_a_board_of_a_fact_is_measured_on_its_changes_alone(chosen: Selection) -> None:

@@ -264,6 +264,11 @@ def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: A
         page.wait_for_selector(".note :text('It is kept'), .note :text('it does not raise')")
         page.wait_for_selector(".said .meta:has-text('a person: it does not raise')")
         assert page.locator(".note .reason:has-text('it raises')").count() == 0, "the newer replaces the older"
+        at = page.evaluate(
+            "() => [...document.querySelectorAll('.note')].findIndex((note) => note.querySelector(':target'))"
+        )
+        page.keyboard.press("j")
+        assert page.locator(".note").nth(at + 1).get_attribute("class").endswith(" at"), "keys go on from there"
         page.context.close()
     first, second = RunFolder.open(folder).labels()
     assert (first.dimension, first.value, first.subject.case) == ("same_issue", True, "shop-1")

@@ -109,13 +109,14 @@ CASES = {
         TWO,
         [_pair("B", 1.0, 0.0)],
         "A and B cannot be told apart on these 40 changes (value .42 against .42, +.00 [-.08, .08], p = 1.00).",
-        "No difference that these changes can show between A and B: choose by noise, and by price where it is known.",
+        "No difference that these changes can show between A and B: choose the quieter one, or the cheaper one where "
+        "prices are known.",
     ),
     "no difference among three": (
         THREE,
         [_pair("B", 1.0, 0.0), _pair("C", 1.0, 0.0)],
         "A, B and C cannot be told apart",
-        "No difference that these changes can show between A and B: of the 3 that are tied choose by noise,",
+        "No difference that these changes can show between A and B: of the 3 that are tied choose the quietest,",
     ),
     "none that anybody could show": (TWO, [_pair("B", 0.9, 0.001)], "A and B cannot", "No difference that these"),
     "nothing was detectable": (TWO, [_pair("B", None, detectable=None)], "A and B cannot", "No difference that these"),

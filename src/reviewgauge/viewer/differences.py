@@ -99,9 +99,9 @@ ALL = Narrowing()
 
 
 def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing = ALL) -> Sequence[Differing]:
-    """The changes on which two systems differ, the largest difference first, each read when it is asked for.
+    """The changes on which two systems differ, each read when it is asked for; of attempts the first is shown.
 
-    Of attempts the first is shown.
+    Without another order those with a finding that one alone hit come first, and of each the largest difference.
     """
     places: dict[int, tuple[object, ...]] = {}
     for number, one, two in _both(chosen, first, second):
@@ -115,7 +115,7 @@ def differences(chosen: Selection, first: str, second: str, narrowing: Narrowing
                 "severity": min((WORST_FIRST.get(kind.severity, len(WORST_FIRST)) for kind in kinds), default=99),
                 "category": min((kind.category or "~" for kind in kinds), default="~~"),
             }
-            places[number] = first_of.get(narrowing.order, 0), -abs(lead), number
+            places[number] = first_of.get(narrowing.order, not kinds), -abs(lead), number
 
     def read(number: int) -> Differing:
         case, kinds = chosen.case(number), chosen.rows[number - 1].kinds

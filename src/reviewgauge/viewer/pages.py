@@ -43,6 +43,7 @@ BEHIND = {  # what lies behind a measure: the state that speaks against it
     "comments_per_change": "",
     "clean_left_alone": "false",
 }
+ALIKE = {"false": ("false", "rejected")}  # what is known to be wrong matches no finding either
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ def narrowed(chosen: Selection, query: Query) -> Iterator[ChangeRow]:
         elif query.state == DIFFERENT:
             if not differs(chosen, row):
                 continue
-        elif query.state and not any(states[query.state] for states in own):
+        elif query.state and not any(states[one] for states in own for one in ALIKE.get(query.state, (query.state,))):
             continue
         if fact and str(row.facts.get(fact, "")) != value:
             continue

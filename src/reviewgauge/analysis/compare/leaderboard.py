@@ -142,7 +142,8 @@ def _slices(work: Summariser, name: str, order: Sequence[int], least: int) -> It
     def one(value: str, view: View) -> SliceSummary:
         rows, _ = work.rows(view)
         systems = tuple(rows[at] for at in order)
-        return SliceSummary(fact=name, value=value, facet=not view.whole, n=int(view.mask.sum()), systems=systems)
+        n = int((view.mask & panel.scored.any(axis=0)).sum())
+        return SliceSummary(fact=name, value=value, facet=not view.whole, n=n, systems=systems)
 
     panel = work.panel
     values = fact_values(panel.cases, name)

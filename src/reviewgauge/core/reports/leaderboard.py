@@ -76,7 +76,7 @@ class SystemSummary(Record):
 
 
 class SliceSummary(Record):
-    """The systems on the `n` cases where `fact` has one value.
+    """The systems on the `n` scored cases where `fact` has one value.
 
     For a facet: on the parts of the `n` cases that have that value, such as their references of one category.
     """

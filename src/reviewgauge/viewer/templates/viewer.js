@@ -65,7 +65,7 @@
       for (const row of all(".matrix tbody tr")) {
         const cells = at < 0 ? [row] : [row.cells[at + 2]];
         const holds = words.every((word) => row.dataset.text.includes(word)) && (!fact || row.dataset.facts.includes(`|${fact}|`));
-        row.hidden = !(holds && (!state || (state === "different" ? "different" in row.dataset : cells.some((cell) => one(`.s-${CSS.escape(state)}`, cell)))));
+        row.hidden = !(holds && (!state || (state === "different" ? "different" in row.dataset : cells.some((cell) => one(state === "false" ? ".s-false, .s-rejected" : `.s-${CSS.escape(state)}`, cell)))));
         shown += !row.hidden;
       }
       one("#shown").textContent = shown === 1 ? "1 change" : `${shown} changes`;
@@ -193,7 +193,11 @@
       event.preventDefault();
       const fields = new URLSearchParams(new FormData(form, event.submitter));
       const answer = await fetch(form.action, { method: "POST", body: fields });
-      if (answer.ok) { location.reload(); return; }
+      if (answer.ok) {
+        location.hash = one(".said", form.parentNode).id;  // keys go on from there
+        location.reload();
+        return;
+      }
       const said = document.createElement("p");
       said.className = "reason";
       said.setAttribute("role", "status");
@@ -233,8 +237,9 @@
   one("#show-keys").addEventListener("click", () => keys.showModal());
   let place = -1;
   const step = (by) => {
-    const items = here === "change" ? all(".note, .column .said").filter((item) => item.offsetParent) : rows();
+    const items = here === "change" ? all(".note").filter((item) => item.offsetParent) : rows();
     if (!items.length) return;
+    if (place < 0) place = items.findIndex((item) => one(":target", item));
     if (items[place]) items[place].classList.remove("at");
     place = Math.min(Math.max(place + by, 0), items.length - 1);
     items[place].classList.add("at");

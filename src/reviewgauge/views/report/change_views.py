@@ -51,6 +51,7 @@ class MissView:
     system: str
     reasons: tuple[str, ...]
     nearest: str | None  # anchor of its closest comment
+    unsure: bool
 
 
 @dataclass(frozen=True)
@@ -326,7 +327,9 @@ class _Builder:
             reason = in_words(outcome.reason, {**said, **dict.fromkeys(outcome.members, "")})
             reasons = tuple(filter(None, (reason, evidence)))
             finding.missed.append(
-                MissView(f"{column.anchor}m{at}", column.index, column.name, reasons, anchors.get(near or ""))
+                MissView(
+                    f"{column.anchor}m{at}", column.index, column.name, reasons, anchors.get(near or ""), outcome.unsure
+                )
             )
             column.missed += 1
 

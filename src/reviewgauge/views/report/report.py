@@ -22,6 +22,7 @@ from reviewgauge.views.html import Doors, table_html
 from reviewgauge.views.leaderboard import (
     answer,
     coverage_table,
+    joined,
     leaderboard_table,
     measures_table,
     slice_table,
@@ -70,10 +71,11 @@ class Trouble(NamedTuple):
 
 
 class ReportPanel(NamedTuple):
-    """One slice with its drawing, if any."""
+    """One slice with its drawing, if any, and who has the lowest figure, baselines aside."""
 
     piece: SliceSummary
     drawing: Markup
+    lowest: str
 
 
 @dataclass(frozen=True)
@@ -244,10 +246,16 @@ def _panels(board: Leaderboard, measure: str, pieces: Sequence[SliceSummary], na
     largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
     top = highest(panels)
     return [
-        ReportPanel(piece, Markup(drawing(panel, f"{name}p{at}", SMALL, top)))
+        ReportPanel(piece, Markup(drawing(panel, f"{name}p{at}", SMALL, top)), _lowest(piece, measure))
         for at, (piece, panel) in enumerate(zip(pieces, panels, strict=True), 1)
         if piece in largest
     ]
+
+
+def _lowest(piece: SliceSummary, measure: str) -> str:
+    own = [(figures.estimate(system, measure).value, system) for system in piece.systems if not system.baseline]
+    known = [value for value, _ in own if value is not None]
+    return joined([system for value, system in own if value == min(known)], "and") if len(known) > 1 else ""
 
 
 # --- changes -------------------------------------------------------------------------------------------------------
