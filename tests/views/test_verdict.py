@@ -216,7 +216,7 @@ def test_nobody_is_taken_for_findings_that_the_systems_wrote() -> None:
     cases = [case.model_copy(update=own) if at < 6 else case for at, case in enumerate(run.cases)]
     found = said(replace(run, cases=cases))
     assert "that is sure" in found.lead
-    assert found.recommendation == "Choose on findings that others wrote: many of these are the systems' own comments."
+    assert found.recommendation.startswith("Do not choose on this: many of the findings are")
     assert found.short.endswith(", but many findings are the systems' own comments")
     assert found.caveat.startswith("6 of ") and "(a 6)" in found.caveat
 
@@ -285,7 +285,7 @@ def test_twins() -> None:
     found = said(run)
     assert found.lead.startswith("half is ahead of noisy, and that is sure (d′ ")
     assert found.misses == (
-        "half misses most often: findings of medium severity, 6 of 6 (100% [61, 100]; noisy finds most, 6 of 6, "
+        "What half misses most: findings of medium severity, 6 of 6 (100% [61, 100]; noisy finds most, 6 of 6, "
         "100% [61, 100])."
     )
     assert found.noise.startswith("half raises a false alarm at 0 of 12 places without their defect (0% [0, ")

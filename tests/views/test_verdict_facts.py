@@ -55,25 +55,25 @@ SEVERE = ("severity", "high", 9, {"A": (1.5, 10.0), "B": (1.0, 10.0)})
     [
         (
             board(FINE, WORST, SEVERE),
-            "A misses most often: security findings, 12 of 20 (60% [50, 70]; B finds most, 15 of 20, "
+            "What A misses most: security findings, 12 of 20 (60% [50, 70]; B finds most, 15 of 20, "
             "75% [65, 85]); findings of high severity, 8.5 of 10 (85% [75, 95]; no other system finds more).",
         ),
         (
             board(("category", "defect", 9, {"A": (2.0, 10.0)})),
-            "A misses most often: defect findings, 8 of 10 (80% [70, 90]).",
+            "What A misses most: defect findings, 8 of 10 (80% [70, 90]).",
         ),
         (
             board(("type", "E.1 Logic", 9, {"A": (2.0, 10.0)})),
-            "A misses most often: E.1 Logic findings, 8 of 10 (80% [70, 90]).",
+            "What A misses most: E.1 Logic findings, 8 of 10 (80% [70, 90]).",
         ),
         (
             board(("category", "defect", 9, {"A": (2.0, 10.0)}), ("category", "rare", FEWEST - 1, {"A": (0.0, 20.0)})),
-            "A misses most often: defect findings, 8 of 10 (80% [70, 90]). Not told: 1 kind of finding with fewer than "
+            "What A misses most: defect findings, 8 of 10 (80% [70, 90]). Not told: 1 kind of finding with fewer than "
             "5 findings or changes.",
         ),
         (
             board(SEVERE).model_copy(update={"estimate_note": "offline estimate"}),
-            "A misses most often (counted by probability): findings of high severity, 8.5 of 10 (85% [75, 95]; no "
+            "What A misses most (counted by probability): findings of high severity, 8.5 of 10 (85% [75, 95]; no "
             "other system finds more).",
         ),
         (board(("category", "rare", FEWEST - 1, {"A": (0.0, 20.0)})), ""),

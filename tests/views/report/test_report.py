@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from html_pages import Page
+from reviewgauge.core.reports.leaderboard import Estimate, SliceSummary, SystemSummary
 from reviewgauge.views.report.report import ReportData, render
 
 
@@ -128,6 +129,36 @@ def test_slices_with_few_changes_are_named_and_not_drawn(small: ReportData) -> N
     assert ["Left out: <bdi>a rare one</bdi> (n = 4)" in page for page in pages] == [False, True, True]
     assert ["<figcaption><bdi>a rare one" in page for page in pages] == [False] * 3
     assert [page.count('<th scope="col">a rare one') for page in pages] == [0] * 3
+
+
+@pytest.mark.parametrize(
+    ("recalls", "said"),
+    [
+        ([(0.6, 0.5, 0.7), (0.2, 0.1, 0.3)], "most missed by S1<"),
+        ([(0.6, 0.25, 0.7), (0.2, 0.1, 0.3)], "most missed by S1, not surely<"),
+        ([(0.6, 0.5, 0.7), (0.2, None, None)], "most missed by S1, not surely<"),
+        ([(0.6, 0.5, 0.7), (0.2, 0.1, 0.3), (0.2, 0.1, 0.4)], "most missed by S1 and S2<"),
+        ([(0.6, 0.5, 0.7), (None, None, None)], ""),
+    ],
+)
+def test_who_misses_a_kind_most_is_said_with_its_doubt(
+    small: ReportData, recalls: list[tuple[float | None, ...]], said: str
+) -> None:
+    board = small.leaderboards[0]
+    rows = [
+        SystemSummary(
+            system=f"S{at}",
+            estimates=(Estimate(measure="recall", value=value, low=low, high=high, n=9, clusters=9),),
+            cases=9,
+            scored=9,
+            failed=0,
+        )
+        for at, (value, low, high) in enumerate(recalls)
+    ]
+    silent = rows[0].model_copy(update={"system": "silent", "baseline": True})
+    piece = SliceSummary(fact="category", value="security", facet=True, n=9, systems=(*rows, silent))
+    page = "".join(render(replace(small, leaderboards=[board.model_copy(update={"slices": (piece,)})])))
+    assert said in page if said else "most missed" not in page
 
 
 @pytest.mark.slow

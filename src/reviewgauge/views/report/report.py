@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -253,9 +254,15 @@ def _panels(board: Leaderboard, measure: str, pieces: Sequence[SliceSummary], na
 
 
 def _lowest(piece: SliceSummary, measure: str) -> str:
-    own = [(figures.estimate(system, measure).value, system) for system in piece.systems if not system.baseline]
-    known = [value for value, _ in own if value is not None]
-    return joined([system for value, system in own if value == min(known)], "and") if len(known) > 1 else ""
+    """Who has the lowest figure, baselines aside; not surely, unless all other intervals lie above theirs."""
+    own = [(figures.estimate(system, measure), system) for system in piece.systems if not system.baseline]
+    known = [(e.value, e.low, e.high, system) for e, system in own if e.value is not None]
+    if len(known) < 2:
+        return ""
+    least = min(value for value, *_ in known)
+    tops = [math.inf if high is None else high for value, _, high, _ in known if value == least]
+    sure = all(low is not None and low > max(tops) for value, low, *_ in known if value > least)
+    return joined([one[-1] for one in known if one[0] == least], "and") + ("" if sure else ", not surely")
 
 
 # --- changes -------------------------------------------------------------------------------------------------------
