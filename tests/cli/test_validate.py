@@ -134,7 +134,7 @@ def test_labels_that_were_put_right_since_count(bench: Path, capsys: pytest.Capt
     assert before["report"] != after["report"]
     again = validate(capsys, "validity-mine", METRIC)
     assert again["report"] == after["report"]
-    assert again["notes"] == ["1 labels of the run were given again later: the later ones count"]
+    assert again["notes"] == ["labels of the run that were given again later: 1; the later ones count"]
 
 
 def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:

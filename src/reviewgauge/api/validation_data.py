@@ -213,7 +213,7 @@ def keep_latest(labels: Iterable[Label]) -> tuple[Sequence[Label], tuple[str, ..
     kept = Lazy.of(array("L", found.values()), every.__getitem__)
     if not changed:
         return kept, ()
-    return kept, (f"{changed} labels of the run were given again later: the later ones count",)
+    return kept, (f"labels of the run that were given again later: {changed}; the later ones count",)
 
 
 def _require_human(judged: JudgedReviews, what: str) -> None:

@@ -32,6 +32,7 @@ from reviewgauge.analysis.stats.agreement import (
 )
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.core.shares import wilson
 
 NAN = float("nan")
 EVERY = [PERCENT, within(1), FLEISS, *ALPHA.values(), AC1, *AC2.values()]
@@ -217,6 +218,19 @@ def test_intervals_resample_items_and_clusters_of_them() -> None:
     assert (by_case.high or 0) - (by_case.low or 0) > 2 * ((by_item.high or 0) - (by_item.low or 0))
     one = agree(values, ALPHA["nominal"], resampling=Resampling(np.zeros(120, dtype=np.int64), Resampler(1, 10, 0)))
     assert one.value is not None and (one.low, one.reason) == (None, "only one cluster, so no interval")
+
+
+@pytest.mark.parametrize("n", [2, 40])
+def test_full_agreement_on_few_items_is_not_certain(n: int) -> None:
+    values = np.tile(np.arange(n) % 2 + 1.0, (2, 1))
+    found = coefficients([(Table(values), EVERY)], Resampling(np.arange(n), Resampler(n, 200, 0)))[0]
+    for coefficient in found:
+        figure = coefficient.figure
+        assert figure.value == pytest.approx(1.0)
+        if coefficient.name in ("percent agreement", "within 1"):
+            assert (figure.low, figure.high) == pytest.approx(wilson(n, n))
+        else:
+            assert figure.low is None and figure.reason
 
 
 def test_a_pair_keeps_the_items_that_both_judged() -> None:

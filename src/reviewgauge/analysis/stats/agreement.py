@@ -1,7 +1,9 @@
 """Agreement between raters: every coefficient on a table of raters x items in which labels may be missing.
 
 Each coefficient is 1 - disagreement / disagreement by chance, so full agreement is exactly 1. Both are sums over
-items: a resample is a row of item weights, and a weight of w repeats the item w times.
+items: a resample is a row of item weights, and a weight of w repeats the item w times. Where every resample gives the
+same, as with full agreement, they say nothing of what so few clusters leave open: a share has Wilson's interval then,
+with the clusters as n, and another coefficient none.
 
 - percent agreement: the share of agreeing pairs of labels on an item, averaged over the items judged twice or more.
 - Cohen's kappa (two raters): chance from each rater's own labels, on the items that both judged.
@@ -28,6 +30,7 @@ from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.agreement import Coefficient
+from reviewgauge.core.shares import wilson
 
 Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
 Level = Literal["nominal", "ordinal", "interval"]
@@ -284,16 +287,17 @@ class Measure:
     of: Callable[[Table], Draw]
     numeric: bool = False  # whether labels must be numbers
     two: bool = False  # whether it is defined for exactly two raters
+    share: bool = False  # whether it is a mean of shares, not corrected for chance
 
 
 def within(tolerance: float) -> Measure:
     """The share of pairs of labels that are at most `tolerance` apart."""
     if tolerance < 0:
         raise ValueError(f"tolerance must not be negative, got {tolerance:g}")
-    return Measure(f"within {tolerance:g}", partial(_percent, tolerance=tolerance), numeric=True)
+    return Measure(f"within {tolerance:g}", partial(_percent, tolerance=tolerance), numeric=True, share=True)
 
 
-PERCENT = Measure("percent agreement", _percent)
+PERCENT = Measure("percent agreement", _percent, share=True)
 COHEN = Measure("Cohen's kappa", _cohen, two=True)
 COHEN_LINEAR = Measure("Cohen's kappa (linear)", partial(_cohen, weighting="linear"), numeric=True, two=True)
 COHEN_QUADRATIC = Measure("Cohen's kappa (quadratic)", partial(_cohen, weighting="quadratic"), numeric=True, two=True)
@@ -356,7 +360,15 @@ def _figure(
     if resampling is None:
         return Value(value=value, n=n)
     draws = np.concatenate(drawn) if drawn else np.zeros(0)
-    return figure_of(value, n, draws, resampling.cluster[table.index])
+    cluster = resampling.cluster[table.index]
+    found = figure_of(value, n, draws, cluster)
+    if found.low is None or found.low != found.high:
+        return found
+    if not measure.share:
+        return Value(value=value, unit=found.unit, n=n, reason="the same in all resamples, so no interval")
+    groups = int(np.unique(cluster).size)
+    low, high = wilson(round(value * groups), groups) or (0.0, 1.0)
+    return Value(value=value, unit=found.unit, n=n, low=low, high=high)
 
 
 def _constant_rater(table: Table) -> str:
