@@ -191,6 +191,8 @@ def test_a_buyers_walk(browser: Any, runs: Path, site: tuple[str, str]) -> None:
     page.click("#do-compare")
     arrive(page, ".verdict")
     assert "plain:half" in page.inner_text("main")
+    page.go_back()
+    page.wait_for_selector("#do-compare:enabled")
     assert noise == []
     page.context.close()
 
@@ -267,6 +269,7 @@ def test_a_label_by_click_is_kept_and_a_refused_one_can_be_sent_again(browser: A
         at = page.evaluate(
             "() => [...document.querySelectorAll('.note')].findIndex((note) => note.querySelector(':target'))"
         )
+        assert at >= 0
         page.keyboard.press("j")
         assert page.locator(".note").nth(at + 1).get_attribute("class").endswith(" at"), "keys go on from there"
         page.context.close()

@@ -75,7 +75,7 @@ class Differing:
 class Narrowing:
     """Which findings that one of two systems alone hit are shown, and in which order their changes come.
 
-    `side`: gained (by the first) or lost. `order`: by severity, category, gained or lost, else the largest difference
+    `side`: gained (by the first) or lost. `order`: by severity, category, gained or lost, else those with a finding
     first.
     """
 

@@ -233,6 +233,17 @@ def test_full_agreement_on_few_items_is_not_certain(n: int) -> None:
             assert figure.low is None and figure.reason
 
 
+def test_only_items_that_were_judged_twice_make_an_interval_of_a_share() -> None:
+    values = np.array([[1.0, 2.0, 1.0, *[2.0] * 37], [1.0, 2.0, 1.0, *[NAN] * 37]])
+    figure = agree(values, PERCENT, resampling=Resampling(np.arange(40), Resampler(40, 200, 0)))
+    assert (figure.value, figure.n) == (1.0, 3)
+    assert (figure.low, figure.high) == pytest.approx(wilson(3, 3))
+    thirds = np.array([[1.0] * 30, [1.0] * 30, [2.0] * 30])
+    two_of_three = agree(thirds, PERCENT, resampling=Resampling(np.arange(30), Resampler(30, 200, 0)))
+    assert two_of_three.low is not None and two_of_three.high is not None
+    assert two_of_three.low < 1 / 3 < two_of_three.high
+
+
 def test_a_pair_keeps_the_items_that_both_judged() -> None:
     values = np.array([[1.0, 2.0, NAN, 1.0], [1.0, NAN, 2.0, 2.0], [NAN, NAN, NAN, 1.0]])
     table = Table(values, raters=("a", "b", "c"))

@@ -138,7 +138,9 @@ def test_slices_with_few_changes_are_named_and_not_drawn(small: ReportData) -> N
         ([(0.6, 0.25, 0.7), (0.2, 0.1, 0.3)], "most missed by S1, not surely<"),
         ([(0.6, 0.5, 0.7), (0.2, None, None)], "most missed by S1, not surely<"),
         ([(0.6, 0.5, 0.7), (0.2, 0.1, 0.3), (0.2, 0.1, 0.4)], "most missed by S1 and S2<"),
+        ([(0.6, 0.5, 0.7), (0.0, 0.0, 0.0)], "most missed by S1, not surely<"),
         ([(0.6, 0.5, 0.7), (None, None, None)], ""),
+        ([(1.0, 0.7, 1.0), (1.0, 0.7, 1.0)], ""),
     ],
 )
 def test_who_misses_a_kind_most_is_said_with_its_doubt(

@@ -37,7 +37,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 Draw = Callable[[Numbers], Numbers]  # item weights (resamples x judged items) -> resamples
 _MANY = 64  # categories
 _CELLS = 2_000_000  # labels x resamples at a time
-_ROUNDING = 1e-9  # of a difference compared with a tolerance
+_ROUNDING = 1e-9  # of a difference that is compared
 
 
 class Resampling(NamedTuple):
@@ -362,11 +362,11 @@ def _figure(
     draws = np.concatenate(drawn) if drawn else np.zeros(0)
     cluster = resampling.cluster[table.index]
     found = figure_of(value, n, draws, cluster)
-    if found.low is None or found.low != found.high:
+    if found.low is None or found.high is None or found.high - found.low > _ROUNDING:
         return found
     if not measure.share:
         return Value(value=value, unit=found.unit, n=n, reason="the same in all resamples, so no interval")
-    groups = int(np.unique(cluster).size)
+    groups = int(np.unique(cluster[table.judged >= 2]).size)
     low, high = wilson(round(value * groups), groups) or (0.0, 1.0)
     return Value(value=value, unit=found.unit, n=n, low=low, high=high)
 

@@ -117,7 +117,7 @@
       compare.disabled = chosen.length < 2;
     };
     compare.form.addEventListener("change", allow);
-    allow();
+    addEventListener("pageshow", allow);  // what was chosen before is restored after this script
   }
 
   const pair = one("#pair");
@@ -194,7 +194,7 @@
       const fields = new URLSearchParams(new FormData(form, event.submitter));
       const answer = await fetch(form.action, { method: "POST", body: fields });
       if (answer.ok) {
-        location.hash = one(".said", form.parentNode).id;  // keys go on from there
+        if (here === "change") location.hash = one(".said", form.parentNode).id;  // keys go on from there
         location.reload();
         return;
       }

@@ -256,13 +256,17 @@ def _panels(board: Leaderboard, measure: str, pieces: Sequence[SliceSummary], na
 def _lowest(piece: SliceSummary, measure: str) -> str:
     """Who has the lowest figure, baselines aside; not surely, unless all other intervals lie above theirs."""
     own = [(figures.estimate(system, measure), system) for system in piece.systems if not system.baseline]
-    known = [(e.value, e.low, e.high, system) for e, system in own if e.value is not None]
-    if len(known) < 2:
+    known = [(e.value, e, system) for e, system in own if e.value is not None]
+    least = min((value for value, *_ in known), default=0.0)
+    others = [e.low for value, e, _ in known if value > least]
+    if not others:
         return ""
-    least = min(value for value, *_ in known)
-    tops = [math.inf if high is None else high for value, _, high, _ in known if value == least]
-    sure = all(low is not None and low > max(tops) for value, low, *_ in known if value > least)
-    return joined([one[-1] for one in known if one[0] == least], "and") + ("" if sure else ", not surely")
+    lowest = [(e, system) for value, e, system in known if value == least]
+    top = max(
+        math.inf if e.high is None or e.high == e.low else e.high for e, _ in lowest
+    )  # without width it says less
+    sure = all(low is not None and low > top for low in others)
+    return joined([system for _, system in lowest], "and") + ("" if sure else ", not surely")
 
 
 # --- changes -------------------------------------------------------------------------------------------------------
