@@ -262,9 +262,8 @@ def _lowest(piece: SliceSummary, measure: str) -> str:
     if not others:
         return ""
     lowest = [(e, system) for value, e, system in known if value == least]
-    top = max(
-        math.inf if e.high is None or e.high == e.low else e.high for e, _ in lowest
-    )  # without width it says less
+    # An interval without width says less than its figure.
+    top = max(math.inf if e.high is None or e.high == e.low else e.high for e, _ in lowest)
     sure = all(low is not None and low > top for low in others)
     return joined([system for _, system in lowest], "and") + ("" if sure else ", not surely")
 
